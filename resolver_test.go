@@ -208,13 +208,13 @@ func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 func TestBadArgumentOfAnOptionIsAnErrorThatNamesTheOption(t *testing.T) {
 	t.Parallel()
 	for want, option := range map[string]awsretry.ResolveOption{
-		`WithMaxAttempts: "0": must be a decimal integer from 1 to 2147483647`:                       awsretry.WithMaxAttempts(0),
-		`WithMode: "x": must be standard or adaptive`:                                                awsretry.WithMode("x"),
-		`WithDefaultMode: "x": must be standard or adaptive`:                                         awsretry.WithDefaultMode("x"),
-		`WithBehavior: "v3": must be v2.0 or v2.1`:                                                   awsretry.WithBehavior("v3"),
-		`WithMaxBackoff: max_backoff: "0s": must be a duration above zero, such as 20s`:              awsretry.WithMaxBackoff(0),
-		`WithMinDelay: min_delay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`: awsretry.WithMinDelay(-time.Second),
-		`WithStandard: max_attempts: "-1": must be a decimal integer from 1 to 2147483647`:           awsretry.WithStandard(standard.Config{MaxAttempts: -1}),
+		`WithMaxAttempts: "0": must be a decimal integer from 1 to 2147483647`:             awsretry.WithMaxAttempts(0),
+		`WithMode: "x": must be standard or adaptive`:                                      awsretry.WithMode("x"),
+		`WithDefaultMode: "x": must be standard or adaptive`:                               awsretry.WithDefaultMode("x"),
+		`WithBehavior: "v3": must be v2.0 or v2.1`:                                         awsretry.WithBehavior("v3"),
+		`WithMaxBackoff: "0s": must be a duration above zero, such as 20s`:                 awsretry.WithMaxBackoff(0),
+		`WithMinDelay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`:  awsretry.WithMinDelay(-time.Second),
+		`WithStandard: max_attempts: "-1": must be a decimal integer from 1 to 2147483647`: awsretry.WithStandard(standard.Config{MaxAttempts: -1}),
 	} {
 		_, err := world{opts: []awsretry.ResolveOption{option}}.resolve(t)
 		require.EqualError(t, err, "config: option "+want)

@@ -2,11 +2,11 @@ package config
 
 // These read values.
 var (
-	ReadMode        = readMode
-	ReadMaxAttempts = readMaxAttempts
-	ReadMaxBackoff  = readMaxBackoff
-	ReadDuration    = readDuration
-	AcceptBehavior  = acceptBehavior
+	ReadMode        = modeRule().read
+	ReadMaxAttempts = attemptsRule().read
+	ReadMaxBackoff  = longestRule().read
+	ReadDuration    = durationRule(keyMinDelay).read
+	AcceptBehavior  = behaviorRule().accept
 )
 
 // What the settings accept.

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,6 +19,7 @@ const (
 	keyMaxAttempts = sharedfile.MaxAttempts
 
 	// These are no keys of the shared files.
+	keyProfile    = "profile"
 	keyMaxBackoff = "max_backoff"
 	keyMinDelay   = "min_delay"
 	keyMaxElapsed = "max_elapsed"
@@ -110,39 +110,37 @@ func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := &resolution{Query: q}
+	r := &resolution{Query: &q}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
-	s.Profile = decide(r, setting[string]{
-		key: "profile", variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, read: anyName, accept: anyName, text: text[string],
-		builtIn: defaultProfile, by: option("WithProfile"), over: unlessEmpty(q.Profile),
-	})
+	profile := setting[string]{
+		rule: profileRule(), variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, builtIn: defaultProfile, option: "WithProfile",
+	}
+	if q.Profile != "" {
+		profile.over = &q.Profile
+	}
+	s.Profile = decide(r, profile)
 	if err := r.readFiles(pair, s.Profile); err != nil {
 		return nil, err
 	}
+	over, conf := &q.Override, &q.Config
 	s.Behavior = decide(r, setting[retry.Behavior]{
-		key: keyBehavior, accept: acceptBehavior, text: text[retry.Behavior], builtIn: retry.V21, by: option("WithBehavior"),
-		over: q.Override.Behavior, conf: q.Config.Behavior,
+		rule: behaviorRule(), builtIn: retry.V21, option: "WithBehavior", over: over.Behavior, conf: conf.Behavior,
+	})
+	s.RetryMode = decide(r, setting[Mode]{
+		rule: modeRule(), variables: [2]string{sharedfile.EnvRetryMode}, builtIn: modeStandard, option: "WithMode", over: over.Mode, def: q.Default.Mode,
 	})
 	builtIn := s.Behavior.Value.Defaults(q.Service)
-	s.RetryMode = decide(r, setting[Mode]{
-		key: keyRetryMode, variables: [2]string{sharedfile.EnvRetryMode}, inFiles: true, read: readMode, accept: acceptMode, text: text[Mode],
-		builtIn: modeStandard, by: option("WithMode"), over: q.Override.Mode, def: q.Default.Mode,
-	})
 	s.MaxAttempts = decide(r, setting[int]{
-		key: keyMaxAttempts, variables: [2]string{sharedfile.EnvMaxAttempts}, inFiles: true, read: readMaxAttempts, accept: acceptMaxAttempts, text: strconv.Itoa,
-		builtIn: builtIn.MaxAttempts, by: option("WithMaxAttempts"), over: q.Override.MaxAttempts, conf: q.Config.MaxAttempts,
+		rule: attemptsRule(), variables: [2]string{sharedfile.EnvMaxAttempts}, builtIn: builtIn.MaxAttempts,
+		option: "WithMaxAttempts", over: over.MaxAttempts, conf: conf.MaxAttempts,
 	})
 	s.MaxBackoff = decide(r, setting[time.Duration]{
-		key: keyMaxBackoff, read: readMaxBackoff, accept: acceptMaxBackoff, text: time.Duration.String, builtIn: builtIn.MaxBackoff,
-		by: keyed("option WithMaxBackoff", keyMaxBackoff), over: q.Override.MaxBackoff, conf: q.Config.MaxBackoff,
+		rule: longestRule(), builtIn: builtIn.MaxBackoff, option: "WithMaxBackoff", over: over.MaxBackoff, conf: conf.MaxBackoff,
 	})
 	s.MinDelay = decide(r, setting[time.Duration]{
-		key: keyMinDelay, read: readDuration, accept: acceptDuration, text: time.Duration.String, builtIn: builtIn.MinDelay,
-		by: keyed("option WithMinDelay", keyMinDelay), over: q.Override.MinDelay, conf: q.Config.MinDelay,
+		rule: durationRule(keyMinDelay), builtIn: builtIn.MinDelay, option: "WithMinDelay", over: over.MinDelay, conf: conf.MinDelay,
 	})
-	s.MaxElapsed = decide(r, setting[time.Duration]{
-		key: keyMaxElapsed, read: readDuration, accept: acceptDuration, text: time.Duration.String, builtIn: builtIn.MaxElapsed, conf: q.Config.MaxElapsed,
-	})
+	s.MaxElapsed = decide(r, setting[time.Duration]{rule: durationRule(keyMaxElapsed), builtIn: builtIn.MaxElapsed, conf: conf.MaxElapsed})
 	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
 		r.refuse(Candidate{Raw: s.MinDelay.Raw, Origin: s.MinDelay.Origin}, keyMinDelay,
 			fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin))
@@ -158,9 +156,9 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 	if pair.Readings[0] == nil {
 		pair.Read(profile.Value, false)
 	}
-	if r.Strict {
-		if err := firstRefused(pair); err != nil {
-			return err
+	for _, x := range pair.Readings {
+		if l := x.Refused; r.Strict && l.Fault != sharedfile.NoFault {
+			return &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.Number), Msg: l.Fault.String(), text: strings.Clone(l.Shown())}
 		}
 	}
 	at := sharedfile.Place{Profile: true, Name: profile.Value}
@@ -168,7 +166,7 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 	for _, x := range [...]*sharedfile.Reading{pair.Readings[1], pair.Readings[0]} { // The credentials file is the stronger one.
 		if s := x.Sections[at]; s != nil {
 			found = true
-			r.inFiles = append(r.inFiles, given(x, s, at.Name)...)
+			r.take(x, s, at.Name)
 		}
 	}
 	if !found && profile.Origin.Kind != originDefault {
@@ -190,76 +188,47 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 	return nil
 }
 
-// given returns the values of one section, the last one first, at most maxGiven of each setting.
-func given(x *sharedfile.Reading, s *sharedfile.Section, profile string) (all []Candidate) {
+// maxGiven is how many values of one setting are kept of one file.
+const maxGiven = 100
+
+// take adds the values of one section, the last one first, at most maxGiven of each setting.
+func (r *resolution) take(x *sharedfile.Reading, s *sharedfile.Section, profile string) {
 	origin := Origin{Kind: originSharedConfig, File: x.Path, Profile: profile}
 	if x.Kind == sharedfile.Credentials {
 		origin.Kind = originSharedCredentials
 	} else {
 		origin.prefixed = profile == defaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != defaultProfile
 	}
-	for v := range s.Settings() {
-		same := func(c Candidate) bool { return c.Origin.Key == v.Key }
-		if len(all) >= maxGiven && count(all, same) == maxGiven {
-			i := slices.IndexFunc(all, same)
-			all = slices.Delete(all, i, i+1)
-		}
-		origin.Key, origin.Line = v.Key, v.Line
-		all = append(all, Candidate{Raw: strings.Clone(v.Text), Origin: origin})
-	}
-	slices.Reverse(all)
-	return all
-}
-
-func count(all []Candidate, same func(Candidate) bool) (n int) {
-	for _, c := range all {
-		if same(c) {
-			n++
+	taken := map[string]int{}
+	for _, v := range slices.Backward(s.Settings()) {
+		if taken[v.Key]++; taken[v.Key] <= maxGiven {
+			origin.Key, origin.Line = v.Key, v.Line
+			r.inFiles = append(r.inFiles, Candidate{Raw: strings.Clone(v.Text), Origin: origin})
 		}
 	}
-	return n
-}
-
-// firstRefused returns the error of strict reading: the first malformed line of the config file,
-// or else of the credentials file.
-func firstRefused(pair *sharedfile.Pair) error {
-	for _, x := range pair.Readings {
-		if l := x.Refused; l.Fault != sharedfile.NoFault {
-			return &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.Number), Msg: l.Fault.String(), text: strings.Clone(l.Shown())}
-		}
-	}
-	return nil
 }
 
 // notFound returns the error for a profile that neither file has. To find similar names it
 // goes over both files again.
 func notFound(profile Setting[string], pair *sharedfile.Pair) error {
-	names, hints := near.To(profile.Value), [2]string{}
-	meant := [2]string{sharedfile.Shorten("[profile " + profile.Value + "]"), sharedfile.Shorten("[" + profile.Value + "]")}
-	all := &sharedfile.Pair{Files: pair.Files}
-	all.Read("", true)
-	for _, p := range all.Places() {
-		if p.Profile {
-			names.Add(p.Name)
-		}
-		for i, other := range [2]string{sharedfile.Credentials, sharedfile.Config} {
-			if x := all.Readings[i]; hints[i] == "" && isMeant(x, p, profile.Value, other) {
-				hints[i] = x.Path + ":" + strconv.Itoa(int(x.Sections[p].Lines[0].Number)) +
-					" has " + sharedfile.Shorten("["+p.Name+"]") + ", which would have to be " + meant[i]
+	name, names, hint := profile.Value, near.To(profile.Value), ""
+	again := &sharedfile.Pair{Files: pair.Files}
+	for i, f := range pair.Files {
+		meant := [...]string{"[profile " + name + "]", "[" + name + "]"}[i]
+		again.Look[i] = func(at *sharedfile.Pass) {
+			if at.Kind != sharedfile.Header {
+				return
+			}
+			if at.Place.Profile {
+				names.Add(at.Place.Name)
+			}
+			// The section would be the profile in a file of the other kind, or without its quotes.
+			if hint == "" && (sharedfile.Unquoted(at.Header) == name || sharedfile.ProfileName(sharedfile.Config, at.Header) == name) {
+				hint = f.Path + ":" + strconv.Itoa(int(at.Number)) +
+					" has " + sharedfile.Shorten("["+at.Header+"]") + ", which would have to be " + sharedfile.Shorten(meant)
 			}
 		}
 	}
-	return &ProfileNotFoundError{
-		Profile: profile.Value, Origin: profile.Origin, Files: statuses(pair), Near: names.Best(), hint: cmp.Or(hints[0], hints[1]),
-	}
-}
-
-// isMeant reports whether there is a section at p that would be the profile in a file of the other
-// kind, or without its quotes.
-func isMeant(x *sharedfile.Reading, p sharedfile.Place, name, other string) bool {
-	there := p.Name
-	if !p.Profile {
-		there = sharedfile.ProfileName(other, p.Name)
-	}
-	return x.Sections[p] != nil && (!p.Profile || x.Kind != sharedfile.Config) && sharedfile.Unquoted(there) == name
+	again.Read("", false)
+	return &ProfileNotFoundError{Profile: name, Origin: profile.Origin, Files: statuses(pair), Near: names.Best(), hint: hint}
 }

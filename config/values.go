@@ -11,7 +11,41 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// What the settings accept. Each of these is the Err of a ValueError.
+// rule says which values a setting has. A value from code is checked as it is, and a text is parsed first.
+type rule[T any] struct {
+	key   string // In errors, and as the key in the shared files and in Query.Given.
+	want  error  // What is accepted: the Err of a ValueError.
+	parse func(text string) (T, error)
+	check func(value T) (accepted T, ok bool)
+	text  func(value T) string // For people.
+}
+
+// The rules of all settings. The name of a profile is used as it is (R21).
+func profileRule() rule[string] {
+	return rule[string]{key: keyProfile, parse: as[string], check: anyName, text: textOf[string]}
+}
+
+func behaviorRule() rule[retry.Behavior] {
+	return rule[retry.Behavior]{keyBehavior, errBehavior, as[retry.Behavior], isBehavior, textOf[retry.Behavior]}
+}
+
+func modeRule() rule[Mode] {
+	return rule[Mode]{keyRetryMode, errMode, as[Mode], toMode, textOf[Mode]}
+}
+
+func attemptsRule() rule[int] {
+	return rule[int]{keyMaxAttempts, errMaxAttempts, toInt, isAttempts, strconv.Itoa}
+}
+
+func longestRule() rule[time.Duration] {
+	return rule[time.Duration]{keyMaxBackoff, errMaxBackoff, toDuration, isPositive, time.Duration.String}
+}
+
+// durationRule is the rule of min_delay and max_elapsed.
+func durationRule(key string) rule[time.Duration] {
+	return rule[time.Duration]{key, errDuration, toDuration, isDuration, time.Duration.String}
+}
+
 var (
 	errMode        = errors.New("must be standard or adaptive")
 	errBehavior    = errors.New("must be v2.0 or v2.1")
@@ -24,112 +58,68 @@ var (
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
+// read returns the value that a text is for.
+func (r rule[T]) read(text string) (T, error) {
+	value, err := r.parse(text)
+	if err == nil {
+		value, err = r.accept(value)
+	}
+	switch {
+	case err == nil:
+		return value, nil
+	case strings.ContainsRune(text, '\n'):
+		return value, errMultiLine
+	}
+	return value, r.want
+}
+
+// accept returns a value as it counts.
+func (r rule[T]) accept(value T) (T, error) {
+	if accepted, ok := r.check(value); ok {
+		return accepted, nil
+	}
+	return value, r.want
+}
+
 // Check returns a [*ValueError] if the setting that Origin.Key names does not accept Raw, or if
 // there is no such setting.
 func (c Candidate) Check() error {
-	err := check(c.Origin.Key, c.Raw)
+	err := errNoSetting
+	switch c.Origin.Key {
+	case keyRetryMode:
+		_, err = modeRule().read(c.Raw)
+	case keyMaxAttempts:
+		_, err = attemptsRule().read(c.Raw)
+	case keyMaxBackoff:
+		_, err = longestRule().read(c.Raw)
+	case keyMinDelay, keyMaxElapsed:
+		_, err = durationRule(c.Origin.Key).read(c.Raw)
+	}
 	if err == nil {
 		return nil
 	}
 	return &ValueError{Origin: c.Origin, Key: c.Origin.Key, Raw: c.Raw, Err: err}
 }
 
-// check returns why a retry setting, or one of a program's own file or flag, does not accept a text.
-func check(key, text string) (err error) {
-	switch key {
-	case keyRetryMode:
-		_, err = readMode(text)
-	case keyMaxAttempts:
-		_, err = readMaxAttempts(text)
-	case keyMaxBackoff:
-		_, err = readMaxBackoff(text)
-	case keyMinDelay, keyMaxElapsed:
-		_, err = readDuration(text)
-	default:
-		err = errNoSetting
-	}
-	return err
-}
+func as[S ~string](text string) (S, error)          { return S(text), nil }
+func toInt(text string) (int, error)                { return strconv.Atoi(sharedfile.Trim(text)) }
+func toDuration(text string) (time.Duration, error) { return time.ParseDuration(sharedfile.Trim(text)) }
+func textOf[S ~string](value S) string              { return string(value) }
 
-// readMode reads a retry mode. It drops whitespace at both ends and ignores ASCII case. It
-// reads legacy and adaptive_v2, which other AWS tools accept, as standard and adaptive.
-func readMode(text string) (Mode, error) {
-	switch sharedfile.ASCIILower(sharedfile.Trim(text)) {
+func anyName(name string) (string, bool)                 { return name, true }
+func isBehavior(b retry.Behavior) (retry.Behavior, bool) { return b, b == retry.V20 || b == retry.V21 }
+func isAttempts(n int) (int, bool)                       { return n, n >= 1 && n <= math.MaxInt32 }
+func isPositive(d time.Duration) (time.Duration, bool)   { return d, d > 0 }
+func isDuration(d time.Duration) (time.Duration, bool)   { return d, d >= 0 }
+
+// toMode drops whitespace at both ends and ignores ASCII case. It reads legacy and adaptive_v2, which other AWS
+// tools accept, as standard and adaptive.
+func toMode(m Mode) (Mode, bool) {
+	switch sharedfile.ASCIILower(sharedfile.Trim(string(m))) {
 	case "standard", "legacy":
-		return modeStandard, nil
+		return modeStandard, true
 	case "adaptive", "adaptive_v2":
-		return modeAdaptive, nil
+		return modeAdaptive, true
 	}
-	return "", orMultiLine(text, errMode)
-}
-
-// acceptMode accepts a mode in code as readMode accepts its text.
-func acceptMode(m Mode) (Mode, error) { return readMode(string(m)) }
-
-// readMaxAttempts reads a number of attempts, from 1 to 2^31-1: decimal digits, perhaps after
-// a plus sign. It drops whitespace at both ends and leading zeros (010 is ten).
-func readMaxAttempts(text string) (int, error) {
-	n, err := strconv.ParseUint(strings.TrimPrefix(sharedfile.Trim(text), "+"), 10, 31)
-	if err != nil {
-		return 0, orMultiLine(text, errMaxAttempts)
-	}
-	return acceptMaxAttempts(int(n))
-}
-
-func acceptMaxAttempts(n int) (int, error) {
-	if n < 1 || n > math.MaxInt32 {
-		return 0, errMaxAttempts
-	}
-	return n, nil
-}
-
-// readDuration reads a duration of zero or more as time.ParseDuration does. It drops
-// whitespace at both ends.
-func readDuration(text string) (time.Duration, error) {
-	d, err := time.ParseDuration(sharedfile.Trim(text))
-	if err != nil {
-		return 0, errDuration
-	}
-	return acceptDuration(d)
-}
-
-func acceptDuration(d time.Duration) (time.Duration, error) {
-	if d < 0 {
-		return 0, errDuration
-	}
-	return d, nil
-}
-
-// readMaxBackoff reads a duration above zero.
-func readMaxBackoff(text string) (time.Duration, error) {
-	d, _ := readDuration(text)
-	return acceptMaxBackoff(d)
-}
-
-func acceptMaxBackoff(d time.Duration) (time.Duration, error) {
-	if d <= 0 {
-		return 0, errMaxBackoff
-	}
-	return d, nil
-}
-
-func acceptBehavior(b retry.Behavior) (retry.Behavior, error) {
-	if b != retry.V20 && b != retry.V21 {
-		return "", errBehavior
-	}
-	return b, nil
-}
-
-// anyName accepts the name of a profile as it is (R21).
-func anyName(name string) (string, error) { return name, nil }
-
-// text returns the text of a value that is a text.
-func text[S ~string](value S) string { return string(value) }
-
-// orMultiLine returns errMultiLine for a value of several lines, and else err.
-func orMultiLine(raw string, err error) error {
-	if strings.ContainsRune(raw, '\n') {
-		return errMultiLine
-	}
-	return err
+	return m, false
 }

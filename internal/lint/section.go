@@ -32,7 +32,7 @@ func (r *report) section(i int, p sharedfile.Place) {
 	stronger := r.pair.Readings[1].Sections[p]
 	if i == 0 && stronger != nil && p.Profile && !r.pair.Same() {
 		e.above = map[string]sharedfile.Setting{}
-		for v := range stronger.Settings() {
+		for _, v := range stronger.Settings() {
 			e.above[v.Key] = v
 		}
 	}

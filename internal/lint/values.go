@@ -137,7 +137,7 @@ func (r *report) older(g given) {
 		if n < maxFindings {
 			continue
 		}
-		for v := range x.Sections[sharedfile.Place{Profile: true, Name: oldest.Profile}].Settings() {
+		for _, v := range x.Sections[sharedfile.Place{Profile: true, Name: oldest.Profile}].Settings() {
 			if v.Key != g.key || v.Line >= oldest.Line {
 				continue
 			}

@@ -56,14 +56,10 @@ func ASCIILower(text string) string {
 
 // RetryKey returns the retry setting that a key of a file names, or "".
 func RetryKey(key string) string {
-	if len(key) != len(RetryMode) && len(key) != len(MaxAttempts) {
-		return ""
-	}
-	switch ASCIILower(key) {
-	case RetryMode:
-		return RetryMode
-	case MaxAttempts:
-		return MaxAttempts
+	for _, known := range [...]string{RetryMode, MaxAttempts} {
+		if len(key) == len(known) && strings.EqualFold(key, known) { // A letter beyond ASCII is longer than one byte.
+			return known
+		}
 	}
 	return ""
 }

@@ -1,9 +1,6 @@
 package sharedfile
 
-import (
-	"iter"
-	"strings"
-)
+import "strings"
 
 // more stands for the lines of a value that are left out.
 const more = "\n..."
@@ -16,34 +13,27 @@ type Setting struct {
 }
 
 // Settings returns the retry settings in the order of their lines.
-func (s *Section) Settings() iter.Seq[Setting] {
-	return func(yield func(Setting) bool) {
-		if s == nil {
-			return
-		}
-		var last Setting
-		for i := range s.Lines {
-			switch l := &s.Lines[i]; l.Kind {
-			case PropertyLine:
-				if last.Key != "" && !yield(last) {
-					return
-				}
-				last = Setting{}
-				if first := lowerByte(l.Text[0]); first == RetryMode[0] || first == MaxAttempts[0] {
-					p := l.Split()
-					last = Setting{RetryKey(p.Key), p.Value, int(l.Number)}
-				}
-			case Continuation:
-				if last.Key != "" && !strings.HasSuffix(last.Text, more) {
-					last.Text += more
-				}
-			case Header, SubProperty, Malformed, Comment:
+func (s *Section) Settings() (all []Setting) {
+	if s == nil {
+		return nil
+	}
+	within := false // a setting
+	for i := range s.Lines {
+		switch l := &s.Lines[i]; l.Kind {
+		case PropertyLine:
+			p := l.Split()
+			key := RetryKey(p.Key)
+			if within = key != ""; within {
+				all = append(all, Setting{key, p.Value, int(l.Number)})
 			}
-		}
-		if last.Key != "" {
-			yield(last)
+		case Continuation:
+			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {
+				all[last].Text += more
+			}
+		case Header, SubProperty, Malformed, Comment:
 		}
 	}
+	return all
 }
 
 // Value is the value of a property with all lines that continue it.
