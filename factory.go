@@ -367,13 +367,14 @@ func applySettings(c *standard.Config, s *Settings) (overridden []string) {
 	if !isBuiltIn(s.MaxAttempts.Origin) || s.MaxAttempts.Value != s.Behavior.Value.Defaults(s.Service).MaxAttempts {
 		c.MaxAttempts = s.MaxAttempts.Value
 	}
-	for field, setting := range map[*time.Duration]config.Setting[time.Duration]{
-		&c.MaxBackoff: s.MaxBackoff, &c.MinDelay: s.MinDelay, &c.MaxElapsed: s.MaxElapsed,
-	} {
+	set := func(field *time.Duration, setting config.Setting[time.Duration]) {
 		if setting.Origin.Name != "" { // neither the built-in default nor settings made by hand
 			*field = setting.Value
 		}
 	}
+	set(&c.MaxBackoff, s.MaxBackoff)
+	set(&c.MinDelay, s.MinDelay)
+	set(&c.MaxElapsed, s.MaxElapsed)
 	return overridden
 }
 
@@ -382,8 +383,11 @@ func applySettings(c *standard.Config, s *Settings) (overridden []string) {
 // meant to win.
 func overriddenField[T comparable](field string, own T, s config.Setting[T]) []string {
 	var unset T
+	if own == unset || own == s.Value {
+		return nil
+	}
 	place := s.Origin.String()
-	if own == unset || own == s.Value || !strings.HasPrefix(place, "option With") || place == "option WithValues" {
+	if !strings.HasPrefix(place, "option With") || place == "option WithValues" {
 		return nil
 	}
 	return []string{noEffect(field, own, s.Value, place)}

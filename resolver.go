@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -93,45 +94,41 @@ func source(named bool, set resolveOption) ResolveOption {
 //
 // No error contains a value other than a retry setting. Resolve is safe for concurrent use.
 func Resolve(ctx context.Context, opts ...ResolveOption) (*Settings, error) {
-	return collect(opts).resolve(ctx)
+	o := collect(opts)
+	return o.resolve(ctx)
 }
 
-func (o options) resolve(ctx context.Context) (*Settings, error) {
+func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	query, c := o.query, o.build.config
-	if query.Service == "" {
-		query.Service = c.Standard.Service
-	}
-	if n := c.Standard.MaxAttempts; n != 0 {
-		query.Config.MaxAttempts = &n
-	}
-	if b := c.Standard.Behavior; b != "" {
-		query.Config.Behavior = &b
-	}
-	query.Config.MaxBackoff = unlessZero(c.Standard.MaxBackoff)
-	query.Config.MinDelay = unlessZero(c.Standard.MinDelay)
-	query.Config.MaxElapsed = unlessZero(c.Standard.MaxElapsed)
+	query, c := o.query, o.build.config.Standard
+	query.Service = cmp.Or(query.Service, c.Service)
+	query.Config.MaxAttempts = unlessZero(c.MaxAttempts)
+	query.Config.Behavior = unlessZero(c.Behavior)
+	query.Config.MaxBackoff = unlessZero(c.MaxBackoff)
+	query.Config.MinDelay = unlessZero(c.MinDelay)
+	query.Config.MaxElapsed = unlessZero(c.MaxElapsed)
 	query.Config.Option = o.build.configured
 	if o.build.configured != "" {
-		query.Config.Adaptive = adaptiveFields(c)
+		query.Config.Adaptive = adaptiveFields(o.build.config)
 	}
 	settings, err := lint.Resolve(query)
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range applySettings(&c.Standard, settings) {
+	for _, field := range applySettings(&c, settings) {
 		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Code: "no-effect", Message: field})
 	}
 	return settings, nil
 }
 
-func unlessZero(d time.Duration) *time.Duration {
-	if d == 0 {
+func unlessZero[T comparable](value T) *T {
+	var zero T
+	if value == zero {
 		return nil
 	}
-	return &d
+	return new(value)
 }
 
 // WithProfile names the profile and overrides AWS_PROFILE and AWS_DEFAULT_PROFILE. The name is
@@ -362,15 +359,23 @@ func WithValues(v Values) ResolveOption {
 		for _, c := range values {
 			switch c.Origin.Key {
 			case "retry_mode":
-				q.Override.Mode = nil
+				demote(q, &q.Override.Mode, "option WithMode", c.Origin.Key)
 			case "max_attempts":
-				q.Override.MaxAttempts = nil
+				demote(q, &q.Override.MaxAttempts, "option WithMaxAttempts", c.Origin.Key)
 			case "max_backoff":
-				q.Override.MaxBackoff = nil
+				demote(q, &q.Override.MaxBackoff, "option WithMaxBackoff", c.Origin.Key)
 			case "min_delay":
-				q.Override.MinDelay = nil
+				demote(q, &q.Override.MinDelay, "option WithMinDelay", c.Origin.Key)
 			}
 		}
 		q.Given = slices.Concat(values, q.Given)
 	})
+}
+
+// demote makes the value of an earlier option one of those that a later WithValues overrides.
+func demote[T any](q *config.Query, value **T, place, key string) {
+	if *value != nil {
+		lost := valueAt{fmt.Sprint(**value), place}.candidate(key)
+		q.Given, *value = slices.Concat([]config.Candidate{lost}, q.Given), nil
+	}
 }

@@ -86,7 +86,7 @@ func TestValuesOfAProgramHaveTheirPlaceAmongAllOthers(t *testing.T) {
 			"an option before",
 			[]awsretry.ResolveOption{awsretry.WithMode("adaptive"), awsretry.WithMaxAttempts(2), awsretry.WithValues(file)},
 			"standard file app.yaml", "7 file app.yaml",
-			[]string{"9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{"2 option WithMaxAttempts", "9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
 		},
 		{
 			"an option behind",
@@ -120,6 +120,21 @@ func TestValuesOfAProgramHaveTheirPlaceAmongAllOthers(t *testing.T) {
 			require.Equal(t, c.losers, losers)
 		})
 	}
+}
+
+func TestValuesOfAProgramListTheOptionsBeforeThemAsOverridden(t *testing.T) {
+	t.Parallel()
+	s := resolved(t, nil, "", awsretry.WithMaxBackoff(9*time.Second), awsretry.WithMinDelay(-1), awsretry.WithMode("Adaptive"),
+		awsretry.WithValues(awsretry.Values{Mode: "standard", MaxBackoff: "5s", MinDelay: "1s"}), awsretry.WithMaxBackoff(7*time.Second))
+	lost := func(raw, option, key string, valid bool) config.Candidate {
+		return config.Candidate{Raw: raw, Valid: valid, Origin: originOf("option "+option, key)}
+	}
+	require.Equal(t, []config.Candidate{lost("Adaptive", "WithMode", "retry_mode", true)}, s.RetryMode.Overridden)
+	require.Equal(t, []config.Candidate{lost("-1ns", "WithMinDelay", "min_delay", false)}, s.MinDelay.Overridden)
+	require.Equal(t, 7*time.Second, s.MaxBackoff.Value)
+	require.Equal(t, []config.Candidate{
+		lost("5s", "WithValues", "max_backoff", true), lost("9s", "WithMaxBackoff", "max_backoff", true),
+	}, s.MaxBackoff.Overridden)
 }
 
 func TestValuesOfAProgramAreSettings(t *testing.T) {

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"io"
@@ -244,20 +243,21 @@ func (s Sources) read(name string, byCode bool) (string, error) {
 		return "", err
 	}
 	defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
-	var data bytes.Buffer
-	data.Grow(int(max(info.Size(), 0)) + bytes.MinRead)
-	_, err = data.ReadFrom(io.LimitReader(file, maxFileSize+1))
-	return upToLimit(data.Bytes(), err)
+	var data strings.Builder
+	size := int(max(info.Size(), 0))
+	data.Grow(size)
+	_, err = io.CopyBuffer(&data, io.LimitReader(file, maxFileSize+1), make([]byte, min(size+512, 1<<14)))
+	return upToLimit(data.String(), err)
 }
 
-func upToLimit(data []byte, err error) (string, error) {
+func upToLimit(data string, err error) (string, error) {
 	if err == nil && len(data) > maxFileSize {
 		err = sharedfile.ErrTooLarge
 	}
 	if err != nil {
 		return "", err
 	}
-	return string(data), nil
+	return data, nil
 }
 
 // inFS returns the name of a file in an fs.FS that holds the whole tree.

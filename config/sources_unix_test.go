@@ -47,9 +47,9 @@ func TestPipeIsNotOpened(t *testing.T) {
 
 // streams returns a file system of the operating system on which pipes and "-" have a text.
 func streams(text string, names *[]string) fs.FS {
-	return machine.FS{Stream: func(name string, limit int64) ([]byte, error) {
+	return machine.FS{Stream: func(name string, limit int64) (string, error) {
 		*names = append(*names, name)
-		return []byte(text)[:min(int64(len(text)), limit)], nil
+		return text[:min(int64(len(text)), limit)], nil
 	}}
 }
 

@@ -34,7 +34,7 @@ type call struct {
 	// name is the command that runs; empty before it does.
 	name string
 	// streams has what was read from pipes.
-	streams map[string][]byte
+	streams map[string]string
 }
 
 // errBad ends a command whose output has already said what is bad. Nothing more is printed.
@@ -194,7 +194,7 @@ func (c *call) source() config.Sources {
 }
 
 // stream reads a pipe, or for "-" the standard input. As either can be read once only, it keeps the text.
-func (c *call) stream(name string, limit int64) ([]byte, error) {
+func (c *call) stream(name string, limit int64) (string, error) {
 	if text, ok := c.streams[name]; ok {
 		return text, nil
 	}
@@ -202,20 +202,20 @@ func (c *call) stream(name string, limit int64) ([]byte, error) {
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
 		in = file
 	}
 	text, err := io.ReadAll(io.LimitReader(in, limit))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if c.streams == nil {
-		c.streams = map[string][]byte{}
+		c.streams = map[string]string{}
 	}
-	c.streams[name] = text
-	return text, nil
+	c.streams[name] = string(text)
+	return c.streams[name], nil
 }
 
 // print prints a value as one line of JSON.

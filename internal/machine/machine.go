@@ -15,5 +15,5 @@ type FS struct {
 	HomeDir func() (string, error)
 	// Stream returns at most limit bytes of a pipe or a device, and of the standard input for the name "-",
 	// and the same ones each time. Nil means that only regular files are read.
-	Stream func(name string, limit int64) ([]byte, error)
+	Stream func(name string, limit int64) (string, error)
 }
