@@ -32,21 +32,18 @@ const (
 	OpenHeader
 	BeforeHeader
 	NoSign
-	NoKey // Before an equals sign.
-	NoKeyBeforeColon
+	NoKey
 )
 
 // String says what was expected.
 func (f Fault) String() string {
-	const noKey = "the property did not have a name: expected a key before the "
 	return [...]string{
-		NotUTF8:          "the line is not valid UTF-8",
-		UTF16:            "the file is UTF-16, not UTF-8: convert it, such as with iconv -f UTF-16 -t UTF-8",
-		OpenHeader:       "a section header must end with ']'",
-		BeforeHeader:     "expected a section header such as [default] before the first property",
-		NoSign:           "expected an '=' sign in a property",
-		NoKey:            noKey + "'=' sign",
-		NoKeyBeforeColon: noKey + "':' sign",
+		NotUTF8:      "the line is not valid UTF-8",
+		UTF16:        "the file is UTF-16, not UTF-8: convert it, such as with iconv -f UTF-16 -t UTF-8",
+		OpenHeader:   "a section header must end with ']'",
+		BeforeHeader: "expected a section header such as [default] before the first property",
+		NoSign:       "expected an '=' sign in a property",
+		NoKey:        "the property does not have a name: expected a key before the '=' or ':'",
 	}[f]
 }
 
@@ -67,23 +64,20 @@ type Line struct {
 // word if that is a retry setting or looks like one, else nothing.
 func (l *Line) Shown() string {
 	text := l.Text
-	switch {
-	case text == "":
-	case text[0] == '[':
+	if strings.HasPrefix(text, "[") {
 		text = BeforeAny(text)
 		if i := strings.IndexAny(text, "]=:"); i >= 0 {
 			text = text[:i+1]
 		}
-		return Shorten(strings.ToValidUTF8(text, "\uFFFD"))
-	default:
+	} else {
 		if i := strings.IndexAny(text, " \t:="); i >= 0 {
 			text = text[:i]
 		}
-		if RetryKey(text) != "" || Lookalike(text) != "" {
-			return strings.ToValidUTF8(text, "\uFFFD")
+		if RetryKey(text) == "" && Lookalike(text) == "" {
+			return ""
 		}
 	}
-	return ""
+	return Shorten(strings.ToValidUTF8(text, "\uFFFD"))
 }
 
 // Property is a line that is split into key and value.
@@ -114,11 +108,7 @@ func (l *Line) Split() (p Property) {
 		return Property{Fault: NoSign}
 	}
 	p.Sign, p.Key, p.Value = text[at], Trim(text[:at]), Trim(text[at+1:])
-	switch {
-	case p.Key != "":
-	case p.Sign == ':':
-		p.Fault = NoKeyBeforeColon
-	default:
+	if p.Key == "" {
 		p.Fault = NoKey
 	}
 	p.Dropped = !IsIdentifier(p.Key)
@@ -149,17 +139,16 @@ type scanner struct {
 
 	started bool // A line that begins with [ has been seen.
 	above   above
-	depth   int32 // The indentation of the property above.
-	last    int   // Where the line of the property above starts.
+	depth   int32  // The indentation of the property above.
+	last    string // The line of the property above.
 }
 
 // scan writes the next line that counts to l. It returns false if there is none.
 func (s *scanner) scan(l *Line) bool {
 	for s.next < len(s.data) {
-		start := s.next
 		text := s.cutLine()
 		if s.brief && s.isUsual(text) {
-			s.above, s.depth, s.last = aboveProperty, 0, start
+			s.above, s.depth, s.last = aboveProperty, 0, text
 			continue
 		}
 		depth := 0
@@ -174,7 +163,7 @@ func (s *scanner) scan(l *Line) bool {
 		if other := strings.Index(after, l.Text); other > 0 {
 			l.Indent += int32(utf8.RuneCountInString(after[:other]))
 		}
-		if s.classify(l, start) {
+		if s.classify(l) {
 			return true
 		}
 	}
@@ -216,8 +205,8 @@ func (s *scanner) cutLine() string {
 	return strings.TrimSuffix(text, "\r")
 }
 
-// classify finds the kind of a line that starts at start. It reports whether the line counts.
-func (s *scanner) classify(l *Line, start int) bool {
+// classify finds the kind of a line. It reports whether the line counts.
+func (s *scanner) classify(l *Line) bool {
 	valid := s.valid || utf8.ValidString(l.Text)
 	switch first := l.Text[0]; {
 	case first == '#' || first == ';':
@@ -238,7 +227,7 @@ func (s *scanner) classify(l *Line, start int) bool {
 	case l.Depth > s.depth && s.above != aboveNothing:
 		return s.deeper(l, valid)
 	}
-	s.depth, s.above, s.last = l.Depth, aboveMalformed, start
+	s.depth, s.above, s.last = l.Depth, aboveMalformed, l.Text
 	l.Kind = PropertyLine
 	if !valid {
 		s.malformed(l, NotUTF8)
@@ -254,8 +243,7 @@ func (s *scanner) classify(l *Line, start int) bool {
 // whether the line counts.
 func (s *scanner) deeper(l *Line, valid bool) bool {
 	if s.above == aboveProperty {
-		above := scanner{data: s.data, next: s.last}
-		last := Line{Text: Trim(above.cutLine()), Kind: PropertyLine}
+		last := Line{Text: Trim(s.last), Kind: PropertyLine}
 		switch p := last.Split(); {
 		case p.Dropped:
 			s.above = aboveSkipped
