@@ -17,7 +17,6 @@ import (
 const (
 	keyRetryMode   = sharedfile.RetryMode
 	keyMaxAttempts = sharedfile.MaxAttempts
-
 	// These are no keys of the shared files.
 	keyProfile    = "profile"
 	keyMaxBackoff = "max_backoff"
@@ -177,11 +176,11 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 	if n := len(r.inFiles); n > 2 || n == 2 && r.inFiles[0].Origin.Key == r.inFiles[1].Origin.Key {
 		merged := sharedfile.Merge()
 		for _, c := range slices.Backward(r.inFiles) {
-			merged.Set(c.Origin.Key, c.Raw)
+			_, _ = merged.NewKey(c.Origin.Key, c.Raw) // It refuses the empty key only.
 		}
 		for _, key := range [...]string{keyRetryMode, keyMaxAttempts} {
 			if i := slices.IndexFunc(r.inFiles, func(c Candidate) bool { return c.Origin.Key == key }); i >= 0 {
-				r.inFiles[i].Raw = merged.Value(key)
+				r.inFiles[i].Raw = merged.Key(key).Value()
 			}
 		}
 	}

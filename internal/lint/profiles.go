@@ -66,12 +66,12 @@ func shown(pair *sharedfile.Pair, p sharedfile.Place, showValues bool) iter.Seq2
 			for _, values := range from {
 				for _, key := range keys {
 					if v := values[key]; v != nil {
-						profile.Set(key, shownValue(v, key, showValues))
+						_, _ = profile.NewKey(key, shownValue(v, key, showValues)) // It refuses the empty key only (R09).
 					}
 				}
 			}
 			for _, key := range keys {
-				if !yield(strings.Clone(key), strings.Clone(profile.Value(key))) {
+				if !yield(strings.Clone(key), strings.Clone(profile.Key(key).Value())) {
 					return
 				}
 			}

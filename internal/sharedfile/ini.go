@@ -6,17 +6,6 @@ import "gopkg.in/ini.v1"
 // keys, so the time grows with the square of their number.
 const MaxMerged = 512
 
-// Merged is one profile in ini.v1, which gets keys and values but no text, so that no character has a
-// special meaning for it.
-type Merged struct{ section *ini.Section }
-
-// Merge returns a profile without keys.
-func Merge() Merged { return Merged{ini.Empty().Section(ini.DefaultSection)} }
-
-// Set gives a key a value. Of equal keys the last one counts.
-func (m Merged) Set(key, value string) {
-	_, _ = m.section.NewKey(key, value) // It refuses the empty key only, which no property has (R09).
-}
-
-// Value returns the value of a key that was set.
-func (m Merged) Value(key string) string { return m.section.Key(key).Value() }
+// Merge returns a profile without keys in ini.v1. NewKey gives it keys and values, of which the last one of equal keys
+// counts. It gets no text, so that no character has a special meaning for it.
+func Merge() *ini.Section { return ini.Empty().Section(ini.DefaultSection) }
