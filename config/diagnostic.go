@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"strconv"
-	"strings"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
@@ -17,12 +16,7 @@ const (
 	SeverityError
 )
 
-func (s Severity) String() string {
-	if s == SeverityError {
-		return "error"
-	}
-	return "warning"
-}
+func (s Severity) String() string { return [...]string{"warning", "error"}[min(s, SeverityError)] }
 
 // MarshalText returns the severity as text.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
@@ -43,32 +37,8 @@ type Diagnostic struct {
 	// Severity is how bad the finding is. Settings have warnings only.
 	Severity Severity `json:"severity"`
 
-	// Code names the kind of finding. Codes stay the same in later versions, so programs
-	// may compare them. docs/settings.md in the repository has an example and a remedy for
-	// each:
-	//
-	//   - malformed-line: the line is skipped, or the whole file if it is UTF-16;
-	//   - parse-error: a malformed line in a strict check;
-	//   - read-differently: another AWS tool refuses the line or variable, or reads it
-	//     differently;
-	//   - shadowed-key: the credentials file overrides a setting of the config file;
-	//   - misspelt-key: a key that looks like a retry setting but is none;
-	//   - indented-key: a retry setting on a line that continues the property above it;
-	//   - duplicate-key: a key that a profile has twice in one file;
-	//   - duplicate-section: a second section for the same profile in one file;
-	//   - default-twice: a [default] that does not count, because there is a [profile
-	//     default];
-	//   - unused-profile: a retry setting in a profile other than the one in use;
-	//   - ignored-section: a section that is no profile: one with a retry setting, and one of the config
-	//     file that lacks the word profile;
-	//   - invalid-value: a value that is not accepted: an error if it would win, and a
-	//     warning if another value wins;
-	//   - mapped-mode: a retry mode of other tools that is read as standard or adaptive;
-	//   - no-effect: a variable that is set but changes nothing, or a retry mode in which
-	//     fields that code has set have no effect;
-	//   - missing-file: a file that code or a variable named but that does not exist;
-	//   - unreadable-file: a file that exists but cannot be read;
-	//   - no-home-directory: the home directory was needed but is not known.
+	// Code names the kind of finding, such as malformed-line or invalid-value. Codes stay the same in later versions, so
+	// programs may compare them. docs/settings.md in the repository lists them all, each with an example and a remedy.
 	Code string `json:"code"`
 
 	// Message is for people. Of the values in the files it shows only those of retry
@@ -87,14 +57,13 @@ type Diagnostic struct {
 // set. A path that begins or ends with whitespace is in quotes. Control characters in the path
 // and in the message are not escaped.
 func (d Diagnostic) String() string {
-	var b strings.Builder
-	if d.File != "" {
-		b.WriteString(sharedfile.ShownPath(d.File) + ":")
-		if d.Line > 0 {
-			b.WriteString(strconv.Itoa(d.Line) + ":")
-		}
-		b.WriteString(" ")
+	text := d.Severity.String() + ": " + d.Message + " [" + d.Code + "]"
+	switch path := sharedfile.ShownPath(d.File); {
+	case path == "":
+		return text
+	case d.Line > 0:
+		return path + ":" + strconv.Itoa(d.Line) + ": " + text
+	default:
+		return path + ": " + text
 	}
-	b.WriteString(d.Severity.String() + ": " + d.Message + " [" + d.Code + "]")
-	return b.String()
 }

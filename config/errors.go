@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -41,33 +42,25 @@ type ProfileNotFoundError struct {
 // Error names the profile, the origin of its name, the files that were read, and the
 // profiles with a similar name.
 func (e *ProfileNotFoundError) Error() string {
-	var b strings.Builder
-	b.WriteString(prefix + e.Origin.String() + ": profile " + sharedfile.Quote(e.Profile) + " not found in")
-	for i, f := range e.Files {
-		if i > 0 {
-			b.WriteString(" or")
-		}
-		path := sharedfile.ShownPath(f.Path)
-		if path == "" {
-			path = "the " + f.Kind + " file"
-		}
-		b.WriteString(" " + path)
+	var files, near []string
+	for _, f := range e.Files {
+		path := cmp.Or(sharedfile.ShownPath(f.Path), "the "+f.Kind+" file")
 		if f.Status != statusLoaded {
-			b.WriteString(" (" + f.Status + ")")
+			path += " (" + f.Status + ")"
 		}
+		files = append(files, path)
 	}
-	for i, name := range e.Near {
-		if i == 0 {
-			b.WriteString("; did you mean")
-		} else {
-			b.WriteString(" or")
-		}
-		b.WriteString(" " + sharedfile.Quote(name))
+	for _, name := range e.Near {
+		near = append(near, sharedfile.Quote(name))
+	}
+	text := prefix + e.Origin.String() + ": profile " + sharedfile.Quote(e.Profile) + " not found in " + strings.Join(files, " or ")
+	if near != nil {
+		text += "; did you mean " + strings.Join(near, " or ")
 	}
 	if e.hint != "" {
-		b.WriteString("; " + e.hint)
+		text += "; " + e.hint
 	}
-	return b.String()
+	return text
 }
 
 // ParseError reports a malformed line. Only strict reading returns it.
@@ -86,14 +79,11 @@ type ParseError struct {
 
 // Error returns "config: path:line: "text": what was expected", without an empty text.
 func (e *ParseError) Error() string {
-	return prefix + sharedfile.ShownPath(e.File) + ":" + strconv.Itoa(e.Line) + ": " + e.detail()
-}
-
-func (e *ParseError) detail() string {
-	if e.text == "" {
-		return e.Msg
+	place := prefix + sharedfile.ShownPath(e.File) + ":" + strconv.Itoa(e.Line) + ": "
+	if e.text != "" {
+		place += sharedfile.Quote(e.text) + ": "
 	}
-	return sharedfile.Quote(e.text) + ": " + e.Msg
+	return place + e.Msg
 }
 
 // UnreadableError reports a file that exists but cannot be read.

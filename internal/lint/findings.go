@@ -9,7 +9,7 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
-// The codes. The comment of config.Diagnostic.Code says what each one means.
+// The codes. docs/settings.md says what each one means.
 const (
 	codeMalformedLine    = "malformed-line"
 	codeParseError       = "parse-error"
