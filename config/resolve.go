@@ -198,8 +198,9 @@ func (r *resolution) take(x *sharedfile.Reading, s *sharedfile.Section, profile 
 	} else {
 		origin.prefixed = profile == defaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != defaultProfile
 	}
-	taken := map[string]int{}
-	for _, v := range slices.Backward(s.Settings()) {
+	taken, values := map[string]int{}, s.Settings()
+	r.inFiles = slices.Grow(r.inFiles, min(len(values), 2*maxGiven))
+	for _, v := range slices.Backward(values) {
 		if taken[v.Key]++; taken[v.Key] <= maxGiven {
 			origin.Key, origin.Line = v.Key, v.Line
 			r.inFiles = append(r.inFiles, Candidate{Raw: strings.Clone(v.Text), Origin: origin})

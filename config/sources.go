@@ -65,7 +65,7 @@ type FileStatus struct {
 // empty. The error is an [*UnreadableError] for an unreadable file that code named, and for any file above the
 // limit.
 func (s Sources) Open() (*sharedfile.Pair, error) {
-	o := opening{s, &sharedfile.Pair{Lookup: s.lookup, Windows: s.windows()}}
+	o := opening{s, &sharedfile.Pair{Lookup: s.lookup(), Windows: s.windows()}}
 	o.Files[0] = o.locate(sharedfile.Config, s.ConfigFile, sharedfile.EnvConfigFile)
 	o.Files[1] = o.locate(sharedfile.Credentials, s.CredentialsFile, sharedfile.EnvCredentialsFile)
 	for _, f := range o.Files {
@@ -181,16 +181,16 @@ func userHome() (string, error) {
 
 // env returns a variable. An empty variable counts as unset.
 func (s Sources) env(key string) (string, bool) {
-	value, ok := s.lookup(key)
+	value, ok := s.lookup()(key)
 	return value, ok && value != ""
 }
 
-// lookup returns a variable that is set, even if it is empty.
-func (s Sources) lookup(key string) (string, bool) {
+// lookup returns the environment.
+func (s Sources) lookup() func(key string) (value string, ok bool) {
 	if s.LookupEnv == nil {
-		return os.LookupEnv(key)
+		return os.LookupEnv
 	}
-	return s.LookupEnv(key)
+	return s.LookupEnv
 }
 
 // machine returns the file system and what a test or the command says of the machine.

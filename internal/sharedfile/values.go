@@ -13,10 +13,11 @@ type Setting struct {
 }
 
 // Settings returns the retry settings in the order of their lines.
-func (s *Section) Settings() (all []Setting) {
+func (s *Section) Settings() []Setting {
 	if s == nil {
 		return nil
 	}
+	all := make([]Setting, 0, 2)
 	within := false // a setting
 	for i := range s.Lines {
 		switch l := &s.Lines[i]; l.Kind {
