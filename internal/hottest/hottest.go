@@ -3,7 +3,6 @@ package hottest
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -44,26 +43,27 @@ type Reading struct {
 
 // Read takes a snapshot of each strategy.
 func (s *Scopes) Read(strategies []retry.Strategy) (r Reading) {
-	byName := map[string]*retry.ScopeSnapshot{}
+	var all []*retry.ScopeSnapshot
 	for _, strategy := range strategies {
 		one, plan := strategy.Snapshot(), strategy.Plan(retry.Operation{})
 		r.Pool, r.PoolCapacity = r.Pool+one.Pool, r.PoolCapacity+one.PoolCapacity
 		r.AllScopes, r.Overflowed, r.Evicted = r.AllScopes+len(one.Scopes), r.Overflowed+one.Overflowed, r.Evicted+one.Evicted
 		r.Kinds = append(r.Kinds, [3]string{Label(one.Mode), strconv.Itoa(plan.MaxAttempts), Label(string(one.Behavior))})
 		empty, calls, failures := false, uint64(0), uint64(0) // each scope may have a call in progress, which already counts
-		scopes := slices.Clone(one.Scopes)
-		for i := range scopes {
-			scope := &scopes[i]
+		all = slices.Grow(all, len(one.Scopes))
+		for i := range one.Scopes {
+			scope := &one.Scopes[i]
 			empty = empty || scope.Key != retry.ScopeKey{} && max(scope.Quota, one.Pool) < plan.RetryCost
 			failures, calls = failures+scope.StoreFailures, calls+scope.StoreCalls-min(scope.StoreCalls, 1)
-			if scope.Scope = cmp.Or(scope.Scope, "(all)"); s.name != nil {
-				scope.Scope = cmp.Or(s.name(scope.Key), Rest)
+			name := cmp.Or(scope.Scope, "(all)")
+			if s.name != nil {
+				name = cmp.Or(s.name(scope.Key), Rest)
 			}
-			if scope.Scope = Label(scope.Scope); byName[scope.Scope] == nil {
-				byName[scope.Scope] = scope
-			} else {
-				add(byName[scope.Scope], scope)
+			if name = Label(name); name != scope.Scope { // the snapshot itself stays as it is
+				scope = new(*scope)
+				scope.Scope = name
 			}
+			all = append(all, scope)
 		}
 		if empty {
 			r.PoolsEmpty++
@@ -73,47 +73,54 @@ func (s *Scopes) Read(strategies []retry.Strategy) (r Reading) {
 		}
 	}
 	slices.SortFunc(r.Kinds, func(a, b [3]string) int { return slices.Compare(a[:], b[:]) })
-	r.Kinds, r.Scopes = slices.Compact(r.Kinds), s.choose(byName)
+	r.Kinds, r.Scopes = slices.Compact(r.Kinds), s.choose(all)
 	return r
 }
 
 // choose returns the hottest scopes, then the rest. One that was shown gives way only to one that is clearly hotter, since
 // small numbers double by chance: under a uniform load others are the hottest at each scrape, and each would be a series.
-func (s *Scopes) choose(byName map[string]*retry.ScopeSnapshot) (chosen []retry.ScopeSnapshot) {
-	rest := byName[Rest]
-	delete(byName, Rest)
-	all := slices.SortedFunc(maps.Values(byName), hotter)
-	n := min(s.limit, len(all))
+func (s *Scopes) choose(all []*retry.ScopeSnapshot) (chosen []retry.ScopeSnapshot) {
+	slices.SortStableFunc(all, func(a, b *retry.ScopeSnapshot) int { return strings.Compare(a.Scope, b.Scope) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for i, j := n-1, n; i >= 0; i-- {
-		if s.shown[all[i].Scope] {
-			continue
+	var shown, others []*retry.ScopeSnapshot // at most limit each
+	var rest *retry.ScopeSnapshot
+	insert := func(into []*retry.ScopeSnapshot, scope *retry.ScopeSnapshot) []*retry.ScopeSnapshot {
+		at, _ := slices.BinarySearchFunc(into, scope, hotter)
+		if into = slices.Insert(into, at, scope); len(into) > s.limit {
+			rest, into = add(rest, into[s.limit]), into[:s.limit]
 		}
-		for j < len(all) && (!s.shown[all[j].Scope] || all[j].Waiting+used(all[j]) == 0) {
-			j++
-		}
-		if j == len(all) || clearlyHotter(all[i], all[j]) {
-			break
-		}
-		all[i], all[j] = all[j], all[i]
+		return into
 	}
-	slices.SortFunc(all[:n], hotter)
-	s.shown = make(map[string]bool, n)
-	for _, scope := range all[:n] {
+	for len(all) > 0 {
+		scope := all[0]
+		for all = all[1:]; len(all) > 0 && all[0].Scope == scope.Scope; all = all[1:] {
+			scope = add(new(*scope), all[0])
+		}
+		switch {
+		case scope.Scope == Rest:
+			rest = add(rest, scope)
+		case s.shown[scope.Scope]:
+			shown = insert(shown, scope)
+		default:
+			others = insert(others, scope)
+		}
+	}
+	for _, scope := range others {
+		if len(shown) < s.limit || clearlyHotter(scope, shown[s.limit-1]) {
+			shown = insert(shown, scope)
+		} else {
+			rest = add(rest, scope)
+		}
+	}
+	s.shown = make(map[string]bool, len(shown))
+	for _, scope := range shown {
 		s.shown[strings.Clone(scope.Scope)] = true // it may be a part of a longer text
 		chosen = append(chosen, *scope)
 	}
-	others := all[n:]
 	if rest != nil {
-		others = append(others, rest)
-	}
-	for _, scope := range others[min(1, len(others)):] {
-		add(others[0], scope)
-	}
-	if len(others) > 0 {
-		others[0].Scope = Rest
-		chosen = append(chosen, *others[0])
+		rest.Scope = Rest
+		chosen = append(chosen, *rest)
 	}
 	return chosen
 }
@@ -128,11 +135,15 @@ func hotter(a, b *retry.ScopeSnapshot) int {
 }
 
 func clearlyHotter(a, b *retry.ScopeSnapshot) bool {
-	return a.Waiting > 2*b.Waiting+5 || a.Waiting >= b.Waiting && used(a) > 2*used(b)+a.QuotaCapacity/4
+	return a.Waiting > 2*b.Waiting+5 || a.Waiting >= b.Waiting && used(a) > 2*used(b)+a.QuotaCapacity/4 ||
+		b.Waiting+used(b) == 0 && a.Waiting+used(a) > 0
 }
 
-// add adds another scope to s.
-func add(s, other *retry.ScopeSnapshot) {
+// add adds another scope to s, which nil begins, and returns s.
+func add(s, other *retry.ScopeSnapshot) *retry.ScopeSnapshot {
+	if s == nil {
+		return new(*other)
+	}
 	if s.Key.Service != other.Key.Service {
 		s.Key.Service = ""
 	}
@@ -147,4 +158,5 @@ func add(s, other *retry.ScopeSnapshot) {
 	s.Limited, s.FillRate, s.MeasuredRate = s.Limited || other.Limited, s.FillRate+other.FillRate, s.MeasuredRate+other.MeasuredRate
 	s.SendTokens, s.Waiting, s.FleetRate = s.SendTokens+other.SendTokens, s.Waiting+other.Waiting, max(s.FleetRate, other.FleetRate)
 	s.StoreCalls, s.StoreFailures = s.StoreCalls+other.StoreCalls, s.StoreFailures+other.StoreFailures
+	return s
 }
