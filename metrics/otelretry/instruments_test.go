@@ -2,6 +2,9 @@ package otelretry_test
 
 import (
 	"errors"
+	"os"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,6 +12,7 @@ import (
 	"go.opentelemetry.io/otel/metric/noop"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/metrics/otelretry"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -52,6 +56,42 @@ func TestNewReturnsTheErrorOfTheProvider(t *testing.T) {
 		require.ErrorIs(t, err, errMeter)
 		require.EqualError(t, err, want)
 	}
+}
+
+// everything records an event of each kind, and watches a strategy with all that a snapshot can have.
+func everything(t *testing.T, telemetry *otelretry.Telemetry) {
+	t.Helper()
+	s := show(t, "orders")
+	scope := &s.snapshot.Scopes[0]
+	scope.SendRateSource, scope.Limited, scope.FleetRate, scope.StoreCalls = "fleet", true, 40, 1
+	require.NoError(t, telemetry.Watch(s))
+	for kind := range retry.OperationEnded + 1 {
+		telemetry.Observe(t.Context(), retry.Event{
+			Kind: kind, Operation: getItem, Attempt: 2, Err: serviceError("SlowDown"),
+			Verdict: classify.RetryAs(classify.Throttling), EntriesThrottled: 1,
+		})
+	}
+}
+
+// What a reader of the SDK gets is what an exporter sends over OTLP.
+func TestInstrumentsAreThoseOfTheDocumentation(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile("doc.go")
+	require.NoError(t, err)
+	promised := map[string]string{}
+	for _, row := range regexp.MustCompile(`(?m)^//\t(awsretry\.\S+) +(\w+, \S+)`).FindAllStringSubmatch(string(text), -1) {
+		promised[row[1]] = row[2]
+	}
+	reader, config := newReader()
+	everything(t, newTelemetry(t, config))
+	exported := map[string]string{}
+	for name, m := range collect(t, reader) {
+		kind, _ := describe(t, m.Data)
+		kind, _, _ = strings.Cut(kind, " ")
+		exported[name] = kind + ", " + m.Unit
+		require.Regexp(t, `^[A-Z].*\.$`, m.Description, name)
+	}
+	require.Equal(t, promised, exported)
 }
 
 func TestScopeOfTheInstrumentsHasVersionAndSchema(t *testing.T) {
