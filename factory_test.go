@@ -145,29 +145,26 @@ func TestOptionsReachTheStrategy(t *testing.T) {
 	require.Equal(t, 3, events, "attempt ended, retry refused, operation ended")
 }
 
-// A strategy takes many more allocations than reading settings, so the number of strategies shows in
-// those of Load.
-func TestLoadBuildsOneStrategyAndResolveNone(t *testing.T) {
-	observer := awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) {}))
-	read := []awsretry.ResolveOption{awsretry.WithEnv(variables{"HOME": "/"}.lookup), awsretry.WithFS(fstest.MapFS{})}
-	load := []awsretry.Option{observer}
-	for _, option := range read {
-		load = append(load, option)
-	}
-	strategy := testing.AllocsPerRun(20, func() {
-		_, err := standard.New(standard.Config{})
-		require.NoError(t, err)
-	})
-	resolve := testing.AllocsPerRun(20, func() {
-		_, err := awsretry.Resolve(t.Context(), read...)
-		require.NoError(t, err)
-	})
-	both := testing.AllocsPerRun(20, func() {
-		_, err := awsretry.Load(t.Context(), load...)
-		require.NoError(t, err)
-	})
-	require.Less(t, resolve, strategy)
-	require.Less(t, both, resolve+1.5*strategy, "two strategies")
+// asked counts how often it is asked for the time. A strategy asks when it is built.
+type asked struct {
+	clock.Clock
+	times int
+}
+
+func (a *asked) Now() time.Time {
+	a.times++
+	return a.Clock.Now()
+}
+
+func TestLoadBuildsOneStrategy(t *testing.T) {
+	t.Parallel()
+	alone, loaded := &asked{Clock: clock.NewFake(time.Time{})}, &asked{Clock: clock.NewFake(time.Time{})}
+	_, err := standard.New(standard.Config{Clock: alone})
+	require.NoError(t, err)
+	_, err = awsretry.Load(t.Context(), with(nil, "", awsretry.WithClock(loaded))...)
+	require.NoError(t, err)
+	require.Positive(t, alone.times)
+	require.Equal(t, alone.times, loaded.times)
 }
 
 func TestClassifiersOfAStrategy(t *testing.T) {
