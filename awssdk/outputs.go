@@ -132,9 +132,6 @@ func (b *batch) read(service string, input, output any, about middleware.Metadat
 			}
 		}
 	}
-	if result.Throttled == 0 {
-		return result
-	}
 	result.Entries = max(leaves(within(reflect.ValueOf(input), b.entries)), leaves(results))
 	return result
 }

@@ -60,9 +60,9 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 		{
 			"other failures",
 			batch{entries: "Entries", results: "Failed", code: "Code"},
-			&entries{Entries: five}, &results{Failed: code(&failed)}, 0, 0,
+			&entries{Entries: five}, &results{Failed: code(&failed)}, 0, 5,
 		},
-		{"nothing failed", batch{entries: "Entries", results: "Failed", code: "Code"}, &entries{Entries: five}, &results{}, 0, 0},
+		{"nothing failed", batch{entries: "Entries", results: "Failed", code: "Code"}, &entries{Entries: five}, &results{}, 0, 5},
 		{
 			"no entries in the input",
 			batch{results: "Errors", code: "ErrorCode"},

@@ -63,13 +63,15 @@ type Strategy interface {
 
 // Result says what the answer to a successful attempt said besides its success.
 //
-// The retry quota counts an answer with throttled entries as a success. For the send rate it is a throttle if
-// the last four answers had no throttled entries, or if all are throttled. Otherwise it counts for its share, and such
-// shares add up: a service whose burst is smaller than a batch throttles some entries at any rate.
+// The retry quota counts an answer with throttled entries as a success. For the send rate it counts by the
+// entries that it lacks of the most that the service has lately served at once, because a service whose burst is
+// smaller than a batch throttles some entries at any rate. It is a throttle if it lacks some and the last
+// four answers had no throttled entries, or if all are throttled. Otherwise such shares add up.
 type Result struct {
 	// Throttled is how many entries of a batch the service throttled. Zero or less means none.
 	Throttled int
-	// Entries is the size of the batch, if entries were throttled. Less than Throttled counts as Throttled.
+	// Entries is the size of the batch, also if no entry was throttled. Zero means that the call was no
+	// batch, or that its size is not known. Less than Throttled counts as Throttled.
 	Entries int
 }
 

@@ -170,7 +170,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
 	if found.throttled && r.limited() {
 		if batch, ok := errtree.As[entry.Error](failure); ok && batch.Throttled > 0 {
-			found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
+			found.throttled = r.scope.Batches.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
 	r.granted.payer = nil // it was made
@@ -188,7 +188,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of the
 // scope. After a later one it gives the cost of the last retry to the quota that paid. The limiter sees some
-// of the successes with throttled entries as throttles, see scope.Scope.Throttled.
+// of the successes with throttled entries as throttles, see scope.Batches.
 func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	r, err := e.take(t, false)
 	if err != nil {
@@ -201,7 +201,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.refund(&r.granted)
 	}
 	r.scope.Ended()
-	found := judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries), result: result}
+	found := judgment{throttled: r.limited() && r.scope.Batches.Throttled(max(result.Throttled, 0), result.Entries), result: result}
 	change := r.report(&found)
 	if change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))

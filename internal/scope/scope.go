@@ -23,13 +23,13 @@ type Limiter interface {
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
 	use         atomic.Uint32
-	missing     atomic.Int64          // until throttled entries make a throttle, see Throttled
 	quiet       atomic.Int64          // when the cursor last found it used, as a Duration since Config.Start
 	next        atomic.Pointer[Scope] // in its bucket
 	hash        uint64                // of the key
 	Quota       *quota.Quota
-	Limiter     Limiter     // nil in standard mode
-	Err         error       // what is wrong with the limiter, or nil
+	Limiter     Limiter // nil in standard mode
+	Err         error   // what is wrong with the limiter, or nil
+	Batches     Batches
 	AttemptTime AttemptTime // for attempts while the send rate is limited
 	Key         retry.ScopeKey
 	strained    atomic.Uint64 // operations that ended while the quota was not full
@@ -68,29 +68,6 @@ func (s *Scope) Touch() bool {
 		return use == used
 	}
 	return s.use.CompareAndSwap(unused, used) || s.use.Load() == used
-}
-
-// wholeBatch is all entries of a batch in Scope.missing.
-const wholeBatch = 1 << 20
-
-// Throttled reports whether an answer counts as a throttle, in which the service throttled so many entries
-// of a batch. After four answers without such entries one that has some does. Otherwise their shares add
-// up until they make a whole batch: where a batch is larger than the burst of the service, each answer
-// has some, whatever the rate, and a cut for each would bring the rate down to nothing.
-func (s *Scope) Throttled(throttled, of int) bool {
-	if throttled == 0 {
-		if s.missing.Load() > 0 {
-			s.missing.Add(-wholeBatch / 4)
-		}
-		return false
-	}
-	size := int64(max(throttled, of))
-	share := (int64(throttled)*wholeBatch + size - 1) / size // rounded up, so that whole batches are reached
-	if s.missing.Add(-share) > 0 {
-		return false
-	}
-	s.missing.Add(wholeBatch)
-	return true
 }
 
 // Snapshot returns the state of the scope.

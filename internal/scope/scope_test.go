@@ -55,35 +55,3 @@ func TestRoomConcurrentSafe(t *testing.T) {
 	group.Wait()
 	require.InDelta(t, time.Second, r.Needed(), float64(10*time.Millisecond))
 }
-
-// Each number is how many of 25 entries an answer has throttled.
-func TestThrottledEntriesThatMakeAThrottle(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		answers []int
-		want    []int // the places of those that count
-	}{
-		"none":                          {[]int{0, 0, 0}, nil},
-		"the first":                     {[]int{1}, []int{0}},
-		"all of each":                   {[]int{25, 25, 25}, []int{0, 1, 2}},
-		"five of each":                  {[]int{5, 5, 5, 5, 5, 5, 5, 5, 5, 5}, []int{0, 4, 9}},
-		"all after some":                {[]int{5, 5, 25, 5, 5, 5}, []int{0, 2, 5}},
-		"some after four without":       {[]int{1, 0, 0, 0, 0, 1, 1}, []int{0, 5}},
-		"some after hundred without":    {append(make([]int, 100), 1, 1), []int{100}},
-		"some between three without":    {[]int{1, 0, 0, 0, 1, 0, 0, 0, 1}, []int{0, 8}},
-		"twenty between one without":    {[]int{20, 0, 20, 0, 20, 0, 20}, []int{0, 2, 4, 6}},
-		"five between one without each": {[]int{5, 0, 5, 0, 5, 0, 5, 0, 5}, []int{0, 4, 8}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var s scope.Scope
-			var got []int
-			for i, throttled := range c.answers {
-				if s.Throttled(throttled, 25) {
-					got = append(got, i)
-				}
-			}
-			require.Equal(t, c.want, got)
-		})
-	}
-}

@@ -275,6 +275,62 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 	}
 }
 
+// TestBatchesLargerThanTheBurstGetTheRate prints a table with -v: 16 goroutines send records without an end, in adaptive
+// mode. Where a batch is larger than what a service serves at once, it throttles some records at any rate.
+func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
+	const goroutines, learned, length = 16, 30 * time.Second, time.Minute
+	t.Log("| records/s | burst | in a call | goodput | records throttled |")
+	for _, c := range []struct {
+		limit, burst float64
+		entries      int
+		throttled    float64 // at most
+	}{
+		{20, 20, 25, 0.5}, {50, 10, 25, 0.6}, {100, 20, 25, 0.35}, {1000, 300, 500, 0.5}, {100, 100, 25, 0.15}, {500, 100, 25, 0.03},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			service := &stream{
+				limitOf: limitOf{rate: c.limit, burst: c.burst}, written: map[string]int{}, random: rand.New(rand.NewPCG(1, 2)),
+			}
+			cfg := clientsOf(t, service)["awsretry, adaptive"]
+			client := kinesis.NewFromConfig(cfg)
+			strategy, ours := awssdk.StrategyOf(cfg)
+			require.True(t, ours)
+			// This is no deadline, because a call that cannot end before one is refused at once.
+			ctx, cancel := context.WithCancel(t.Context())
+			var all sync.WaitGroup
+			for g := range goroutines {
+				all.Go(func() {
+					for turn := 0; ctx.Err() == nil; turn++ {
+						var records []types.PutRecordsRequestEntry
+						for i := range 200 * c.entries {
+							key := fmt.Sprint(g, "-", turn, "-", i)
+							records = append(records, types.PutRecordsRequestEntry{PartitionKey: &key, Data: []byte("x")})
+						}
+						_, _ = putRecords(ctx, strategy, client, "clicks", records, c.entries)
+					}
+				})
+			}
+			counted := func() (written, throttled int) {
+				service.mu.Lock()
+				defer service.mu.Unlock()
+				return len(service.written), service.throttled
+			}
+			pause(learned)
+			writtenBefore, throttledBefore := counted()
+			pause(length)
+			written, throttled := counted()
+			cancel()
+			all.Wait()
+			written, throttled = written-writtenBefore, throttled-throttledBefore
+			goodput := float64(written) / length.Seconds() / c.limit
+			share := float64(throttled) / float64(throttled+written)
+			t.Logf("| %v | %v | %d | %.2f | %.0f %% |", c.limit, c.burst, c.entries, goodput, 100*share)
+			require.GreaterOrEqual(t, goodput, 0.75)
+			require.LessOrEqual(t, share, c.throttled)
+		})
+	}
+}
+
 // TestBatchesOfThreeServicesAreSentAgain holds the functions that docs/clients.md points to: the service
 // throttles one entry of the first call.
 func TestBatchesOfThreeServicesAreSentAgain(t *testing.T) {
