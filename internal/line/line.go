@@ -38,20 +38,16 @@ type Account interface {
 	Fill() ratelimit.Rate
 }
 
-// Line makes callers wait for the tokens of an [Account]. It has one queue and one timer, for the
-// first in line, and needs no goroutine. It is safe for concurrent use. Use [New].
+// Line makes callers wait for the tokens of an [Account]. With the lines in front of it and beside it, it has one
+// queue and one timer, and needs no goroutine. It is safe for concurrent use. Use [New].
 type Line struct {
 	*shared
 	account Account
-	next    *Line        // where callers go on to; nil for a line that is in front of none
-	front   *Line        // the line in front of this one, or nil
+	next    *Line        // whose account callers need too; nil for a line that is in front of none
 	beside  *Line        // whose account also serves callers of this one, or nil
-	waiting atomic.Int64 // the length of queue and turns
-
-	queue list.List // of *waiter
-	turns list.List // of *waiter: the callers in lines beside this one, in the order in which they came
-	owed  float64   // the cost of all callers in the queue
-	timer clock.Timer
+	waiting atomic.Int64 // how many callers wait for the account
+	owed    float64      // the cost of these
+	blocked uint64       // the last pass in which the account had too few tokens
 }
 
 // shared is what a line shares with the lines in front of it and beside it.
@@ -59,7 +55,12 @@ type shared struct {
 	clock   clock.Clock
 	reading instant.Readings // of clock
 	awaiter awaiter          // the clock, if it must know of waits; otherwise nil
-	mu      sync.Mutex       // guards the lines and their accounts
+
+	mu    sync.Mutex // guards the lines, their accounts, and what follows
+	queue list.List  // of *waiter, in the order in which they came
+	busy  int        // lines with callers that wait
+	pass  uint64     // counts the times that the queue was served
+	timer clock.Timer
 }
 
 // awaiter is a clock that must know which callers wait for its timers, such as clock.Fake.
@@ -80,11 +81,9 @@ func New(account Account, clk clock.Clock) *Line {
 	return &l.Line
 }
 
-// InFront returns a line for callers who need tokens of the account first, and then of the account of l,
-// at whose end they go on to wait. There can be one. The caller holds the lock, see [Line.Lock].
+// InFront returns a line for callers who need tokens of the account first, and then of the account of l.
 func (l *Line) InFront(account Account) *Line {
-	l.front = &Line{shared: l.shared, account: account, next: l}
-	return l.front
+	return &Line{shared: l.shared, account: account, next: l}
 }
 
 // Beside returns another line, whose callers the account of l serves too if their own has too few tokens,
@@ -98,13 +97,13 @@ type waiter struct {
 	cost    float64
 	ends    ends
 	wait    ratelimit.Wait // the expected wait of the caller
+	beside  bool           // the account of line.beside may serve it
 	line    *Line          // where it waits or waited last
 	held    *Line          // the line in front, if it has tokens of that
-	place   *list.Element  // in the queue of line; nil once it has left
-	turn    *list.Element  // in line.beside.turns, or nil
+	place   *list.Element  // in the queue; nil once it has left
 	done    chan struct{}  // closed when the tokens have been taken, or the waiter was dismissed
 	at      time.Time      // when the tokens were taken
-	payer   *Line          // whose account they are from
+	payer   Account        // that they are from
 	refused *ratelimit.WaitError
 }
 
@@ -114,40 +113,38 @@ type waiter struct {
 // has become too long, or when [ratelimit.Request].MaxWait or [ratelimit.Request].NotAfter has passed. A failed Acquire
 // takes no token and leaves the line.
 func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
-	sent, _, err = l.acquire(ctx, &r, false)
+	sent, _, err = l.Pay(ctx, r, false)
 	return sent, err
 }
 
 // Pay is Acquire for a caller who wants to know which account the tokens are from. beside says that they may
 // be from that of the line that l is beside.
-func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (payer Account, err error) {
-	_, from, err := l.acquire(ctx, &r, beside)
-	if err != nil {
-		return nil, err
-	}
-	return from.account, nil
-}
-
-// acquire takes the tokens. Those that came in time go back if the caller learns of them too late to send.
-func (l *Line) acquire(ctx context.Context, r *ratelimit.Request, beside bool) (at time.Time, payer *Line, err error) {
-	at, w, err := l.enter(ctx, r, beside)
+func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (at time.Time, payer Account, err error) {
+	at, w, err := l.enter(ctx, &r, beside)
 	if w == nil {
-		return at, l, err
+		return at, l.account, err
 	}
+	served := false
+	defer func() {
+		if !served { // also if OnWait has panicked
+			l.leave(w)
+		}
+	}()
 	if r.OnWait != nil {
-		l.tell(w, r.OnWait)
+		r.OnWait(w.wait)
 	}
 	if err = l.await(ctx, w); err != nil {
 		return time.Time{}, nil, err
 	}
-	if !r.NotAfter.IsZero() && Late(l.reading.Now(), r.NotAfter) {
-		l.leave(w)
+	if Late(l.reading.Now(), r.NotAfter) { // the caller learns of tokens that came in time too late to send
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: w.wait, Reason: ratelimit.ErrNotAfter}
 	}
+	served = true
 	return w.at, w.payer, nil
 }
 
-// enter takes the tokens, or returns the place of the caller in the line, or refuses.
+// enter takes the tokens, or returns the place of the caller in the line, or refuses. A caller that adds tokens reads
+// the number of those who wait afterwards, so either it sees the new one, or serveLocked sees the tokens.
 func (l *Line) enter(ctx context.Context, r *ratelimit.Request, beside bool) (at time.Time, w *waiter, err error) {
 	now, cost := l.reading.Now(), refill.Cost(r.Cost)
 	l.mu.Lock()
@@ -157,22 +154,22 @@ func (l *Line) enter(ctx context.Context, r *ratelimit.Request, beside bool) (at
 			return at, nil, nil
 		}
 	}
-	wait, ends := l.waitLocked(now, l.queue.Len(), l.owed, cost), endsOf(ctx, r, now)
+	wait, ends := l.waitLocked(now, l.queue.Len(), cost), endsOf(ctx, r, now)
 	if reason := refuse(r, now, wait, ends); reason != nil {
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: wait, Reason: reason}
 	}
-	w = &waiter{cost: cost, ends: ends, wait: wait, done: make(chan struct{})}
-	if beside {
-		w.turn = l.beside.turns.PushBack(w)
-		l.beside.countLocked()
+	w = &waiter{cost: cost, ends: ends, wait: wait, beside: beside, done: make(chan struct{})}
+	w.place = l.queue.PushBack(w)
+	w.joinLocked(l)
+	if l.waiting.Load() == 1 {
+		l.serveLocked(now)
 	}
-	l.pushLocked(now, w)
 	return time.Time{}, w, nil
 }
 
 // takeAllLocked takes the tokens that a caller needs if no caller waits for any.
 func (l *Line) takeAllLocked(now time.Time, cost float64) (at time.Time, ok bool) {
-	if l.queue.Len() > 0 {
+	if l.waiting.Load() > 0 {
 		return at, false
 	}
 	if at, ok = l.account.Take(now, cost); !ok || l.next == nil {
@@ -184,20 +181,33 @@ func (l *Line) takeAllLocked(now time.Time, cost float64) (at time.Time, ok bool
 	return at, ok
 }
 
-// pushLocked puts a caller at the end of the queue. A caller that adds tokens reads the number of those
-// who wait afterwards, so either it sees the new one, or grantLocked sees the tokens.
-func (l *Line) pushLocked(now time.Time, w *waiter) {
-	w.line, w.place = l, l.queue.PushBack(w)
+// joinLocked begins the wait for the account of a line.
+func (w *waiter) joinLocked(l *Line) {
+	w.line = l
 	l.owed += w.cost
-	l.countLocked()
-	if l.queue.Len() == 1 {
-		l.grantLocked(now)
+	if l.waiting.Add(1) == 1 {
+		l.busy++
+	}
+	if w.beside {
+		l.beside.waiting.Add(1)
 	}
 }
 
-func (l *Line) countLocked() { l.waiting.Store(int64(l.queue.Len() + l.turns.Len())) }
+// quitLocked ends the wait for the account of the line.
+func (w *waiter) quitLocked(now time.Time) {
+	l := w.line
+	l.owed -= w.cost
+	if l.waiting.Add(-1) == 0 {
+		l.busy--
+		l.owed = 0 // drops rounding errors
+		l.account.Lift(now, 0)
+	}
+	if w.beside {
+		l.beside.waiting.Add(-1)
+	}
+}
 
-// await returns when it has taken the tokens. A failure takes none and leaves the line.
+// await returns when it has taken the tokens, or why the caller must leave the line.
 func (l *Line) await(ctx context.Context, w *waiter) error {
 	waiting := ctx
 	if end := w.ends.last; !end.IsZero() {
@@ -210,7 +220,6 @@ func (l *Line) await(ctx context.Context, w *waiter) error {
 	}
 	if l.wait(waiting, w.done) != nil {
 		if ctx.Err() != nil {
-			l.leave(w)
 			return ctx.Err()
 		}
 		l.Wake() // tokens that come at the last instant are in time
@@ -222,7 +231,6 @@ func (l *Line) await(ctx context.Context, w *waiter) error {
 		}
 		return nil
 	default:
-		l.leave(w)
 		return &ratelimit.WaitError{Wait: w.wait, Reason: w.ends.after}
 	}
 }
@@ -240,26 +248,10 @@ func (s *shared) wait(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// tell calls onWait for a caller in the line, which leaves it if onWait panics.
-func (l *Line) tell(w *waiter, onWait func(ratelimit.Wait)) {
-	returned := false
-	defer func() {
-		if !returned {
-			l.leave(w)
-		}
-	}()
-	onWait(w.wait)
-	returned = true
-}
-
-// waitLocked returns the wait of a caller behind so many others, who are owed that much, if the rates stay as they are.
-func (l *Line) waitLocked(now time.Time, ahead int, owed, cost float64) ratelimit.Wait {
-	wait := ratelimit.Wait{Expected: l.account.Until(now, owed+cost), Ahead: ahead, FillRate: l.account.Fill()}
-	if l.front != nil {
-		wait.Ahead += l.front.queue.Len()
-	}
+// waitLocked returns the wait of a caller behind so many others, if the rates stay as they are.
+func (l *Line) waitLocked(now time.Time, ahead int, cost float64) ratelimit.Wait {
+	wait := ratelimit.Wait{Expected: l.account.Until(now, l.owed+cost), Ahead: ahead, FillRate: l.account.Fill()}
 	if l.next != nil {
-		wait.Ahead += l.next.queue.Len()
 		wait.Expected += min(l.next.account.Until(now, l.next.owed+cost), refill.Endless-wait.Expected)
 	}
 	return wait
@@ -267,14 +259,13 @@ func (l *Line) waitLocked(now time.Time, ahead int, owed, cost float64) ratelimi
 
 // leave removes a caller that gives up from the line. Tokens that it has got go to the next.
 func (l *Line) leave(w *waiter) {
-	now := l.reading.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	now := l.Lock()
+	defer l.Release()
 	switch {
 	case w.place != nil:
-		w.removeLocked()
+		w.removeLocked(now)
 	case w.refused == nil:
-		w.payer.account.Give(now, w.cost)
+		w.payer.Give(now, w.cost)
 	}
 	w.giveBackLocked(now)
 	l.serveLocked(now)
@@ -288,49 +279,37 @@ func (w *waiter) giveBackLocked(now time.Time) {
 	}
 }
 
-// removeLocked removes a caller from its queue; grantLocked must follow.
-func (w *waiter) removeLocked() {
-	l := w.line
-	l.queue.Remove(w.place)
+// removeLocked removes a caller from the queue; serveLocked must follow.
+func (w *waiter) removeLocked(now time.Time) {
+	w.line.queue.Remove(w.place)
 	w.place = nil
-	l.owed -= w.cost
-	if l.queue.Len() == 0 {
-		l.owed = 0 // drops rounding errors
-	}
-	l.countLocked()
-	if w.turn != nil {
-		l.beside.turns.Remove(w.turn)
-		l.beside.countLocked()
-		w.turn = nil
-	}
+	w.quitLocked(now)
 }
 
-func (w *waiter) refuseLocked(now time.Time, reason *ratelimit.WaitError) {
-	w.removeLocked()
+// refuseLocked dismisses a caller; serveLocked must follow.
+func (w *waiter) refuseLocked(now time.Time, wait ratelimit.Wait, reason error) {
+	w.removeLocked(now)
 	w.giveBackLocked(now)
-	w.refused = reason
+	w.refused = &ratelimit.WaitError{Wait: wait, Reason: reason}
 	close(w.done)
 }
 
 // Give returns unused tokens of an Acquire of this cost; they go to the next in line.
 func (l *Line) Give(cost float64) {
-	now := l.reading.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	now := l.Lock()
 	l.account.Give(now, refill.Cost(cost))
 	if l.next != nil {
 		l.next.account.Give(now, refill.Cost(cost))
 	}
-	l.serveLocked(now)
+	l.Unlock(now, false)
 }
 
 // Expected returns how long a caller that came now would have to wait, as far as the account
 // knows. A cost of zero or less means one.
 func (l *Line) Expected(cost float64) time.Duration {
-	now := l.reading.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.waitLocked(now, 0, l.owed, refill.Cost(cost)).Expected
+	now := l.Lock()
+	defer l.Release()
+	return l.waitLocked(now, 0, refill.Cost(cost)).Expected
 }
 
 // Late reports whether now is too late to send.
@@ -339,7 +318,7 @@ func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After
 // Now reads the clock.
 func (l *Line) Now() time.Time { return l.reading.Now() }
 
-// Waiting returns how many callers wait, those in lines beside l included; 0 for nil.
+// Waiting returns how many callers wait for the account, those in lines beside l included; 0 for nil.
 func (l *Line) Waiting() int {
 	if l == nil {
 		return 0
@@ -357,7 +336,7 @@ func (l *Line) Lock() (now time.Time) {
 
 // Unlock does as Wake, or as Poke if what the caller has changed makes waits longer, and releases the lock.
 func (l *Line) Unlock(now time.Time, longer bool) {
-	if l.queue.Len() > 0 || l.front != nil && l.front.queue.Len() > 0 {
+	if l.queue.Len() > 0 {
 		if longer { // those who leave do so before others are served
 			l.dismissLocked(now)
 		}
@@ -371,120 +350,112 @@ func (l *Line) Release() { l.mu.Unlock() }
 
 // Wake tells the line that its account has gained tokens, so that no wait has become longer. It serves
 // those whose tokens are there, and sets the timer for the first of the others.
-func (l *Line) Wake() {
-	now := l.reading.Now()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.serveLocked(now)
-}
+func (l *Line) Wake() { l.Unlock(l.Lock(), false) }
 
 // Poke tells the line that its account has changed. It refuses, with a [*ratelimit.WaitError], callers that can no longer be
 // served in time if the rate stays as it is; each refusal shortens the wait of those behind. It serves callers whose tokens
 // are there, and sets the timer for the first of the others.
-func (l *Line) Poke() {
-	l.Unlock(l.Lock(), true)
-}
+func (l *Line) Poke() { l.Unlock(l.Lock(), true) }
 
-// dismissLocked refuses the callers that Poke refuses, in the line in front too; serveLocked must follow.
-func (l *Line) dismissLocked(now time.Time) {
-	ahead, owed := 0, 0.0
-	for place := l.queue.Front(); place != nil; {
+// dismissLocked refuses the callers that Poke refuses; serveLocked must follow.
+func (s *shared) dismissLocked(now time.Time) {
+	for place := s.queue.Front(); place != nil; place = place.Next() {
+		w, _ := place.Value.(*waiter)
+		w.line.owed = 0 // and then the cost of those ahead
+	}
+	ahead := 0
+	for place := s.queue.Front(); place != nil; {
 		w, _ := place.Value.(*waiter)
 		place = place.Next()
-		wait := l.waitLocked(now, ahead, owed, w.cost)
+		wait := w.line.waitLocked(now, ahead, w.cost)
+		w.line.owed += w.cost
 		if reason := w.ends.refuse(now, wait.Expected); reason != nil {
-			w.refuseLocked(now, &ratelimit.WaitError{Wait: wait, Reason: reason})
+			w.refuseLocked(now, wait, reason)
 			continue
 		}
 		ahead++
-		owed += w.cost
-	}
-	if l.front != nil {
-		l.front.dismissLocked(now)
 	}
 }
 
-// serveLocked serves in order all callers that are due, in the line in front and in those beside too.
-func (l *Line) serveLocked(now time.Time) {
-	if l.next != nil {
-		l = l.next
-	}
-	l.grantLocked(now)
-	if l.front != nil {
-		l.front.grantLocked(now)
-	}
-	if l.beside != nil {
-		l = l.beside
-	}
-	for first := l.turns.Front(); first != nil; {
-		w, _ := first.Value.(*waiter)
-		w.line.grantLocked(now)
-		if l.turns.Front() == first {
-			return
-		}
-		first = l.turns.Front()
-	}
-}
-
-// grantLocked serves in order all callers in the queue that are due, and sets the timer for the first that is not.
-func (l *Line) grantLocked(now time.Time) {
-	for first := l.queue.Front(); first != nil; first = l.queue.Front() {
-		w, _ := first.Value.(*waiter)
+// serveLocked serves in order all callers that are due, and sets the timer for the first of the others. No caller is served
+// past a caller who came before and waits for the same account. A pass ends once that holds back all who are left.
+func (s *shared) serveLocked(now time.Time) {
+	s.pass++
+	blocked, soonest := 0, time.Time{}
+	for place := s.queue.Front(); place != nil && blocked < s.busy; {
+		w, _ := place.Value.(*waiter)
+		place = place.Next()
 		if Late(now, w.ends.last) {
-			w.refuseLocked(now, &ratelimit.WaitError{Wait: w.wait, Reason: w.ends.after})
+			w.refuseLocked(now, w.wait, w.ends.after)
 			continue
+		}
+		due, held := w.takeLocked(now)
+		if !held {
+			continue
+		}
+		blocked++
+		// Who gives up does that without the timer, but a clock that moves from timer to timer finds the instant this way.
+		if due.IsZero() && w.ends.last.After(now) {
+			due = w.ends.last
+		}
+		if !due.IsZero() && (soonest.IsZero() || due.Before(soonest)) {
+			soonest = due
+		}
+	}
+	s.armLocked(soonest)
+}
+
+// takeLocked takes the tokens of a caller. If there are too few, it returns when they will be there, if that is known, and
+// true for the first caller in this pass whom the account holds back.
+func (w *waiter) takeLocked(now time.Time) (due time.Time, held bool) {
+	for {
+		l, pool := w.line, w.line.beside
+		if l.blocked == l.pass {
+			if w.beside {
+				pool.blocked = l.pass
+			}
+			return due, false
 		}
 		l.account.Lift(now, w.cost)
-		payer, at, ok := l.takeLocked(now, w)
-		if !ok {
-			l.armLocked(w, at)
-			return
+		payer := l.account
+		at, ok := payer.Take(now, w.cost)
+		if !ok && w.beside && pool.blocked != l.pass {
+			payer, pool.blocked = pool.account, l.pass
+			if due, ok = payer.Take(now, w.cost); ok {
+				at, pool.blocked = due, 0
+			}
 		}
-		w.removeLocked()
-		if l.next != nil {
-			w.held = l
-			l.next.pushLocked(now, w)
-			continue
+		switch {
+		case !ok:
+			l.blocked = l.pass
+			return at, true
+		case l.next == nil:
+			w.payer, w.at = payer, at // not now: a cut may have come in between, and then at is after it
+			w.removeLocked(now)
+			close(w.done)
+			return due, false
 		}
-		w.payer, w.at = payer, at // not now: a cut may have come in between, and then at is after it
-		close(w.done)
-	}
-	l.account.Lift(now, 0)
-	if l.timer != nil {
-		l.timer.Stop()
+		w.held = l
+		w.quitLocked(now)
+		w.joinLocked(l.next)
 	}
 }
 
-// takeLocked takes the tokens of the first caller in the queue.
-func (l *Line) takeLocked(now time.Time, w *waiter) (payer *Line, at time.Time, ok bool) {
-	if at, ok = l.account.Take(now, w.cost); ok {
-		return l, at, true
-	}
-	if w.turn != nil && l.beside.turns.Front() == w.turn {
-		if at, ok := l.beside.account.Take(now, w.cost); ok {
-			return l.beside, at, true
-		}
-	}
-	return nil, at, false
-}
-
-// armLocked sets the timer for the instant at which the tokens of w are due. If that is unknown, it sets the timer for the
-// instant at which w gives up: w does that without it, but a clock that moves from timer to timer finds the instant this
-// way. armLocked reads the clock again, because time may have passed since its caller read it.
-func (l *Line) armLocked(w *waiter, due time.Time) {
-	known := !due.IsZero()
-	if !known {
-		due = w.ends.last
-	}
-	left := due.Sub(l.reading.Now())
+// armLocked sets the timer; a zero due stops it. It reads the clock again, because time may have passed since its caller
+// read it.
+func (s *shared) armLocked(due time.Time) {
 	switch {
-	case !known && left <= 0:
-		if l.timer != nil {
-			l.timer.Stop()
-		}
-	case l.timer == nil:
-		l.timer = l.clock.AfterFunc(left, l.Wake)
-	default:
-		l.timer.Reset(left)
+	case !due.IsZero() && s.timer == nil:
+		s.timer = s.clock.AfterFunc(due.Sub(s.reading.Now()), s.wake)
+	case !due.IsZero():
+		s.timer.Reset(due.Sub(s.reading.Now()))
+	case s.timer != nil:
+		s.timer.Stop()
 	}
+}
+
+func (s *shared) wake() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.serveLocked(s.reading.Now())
 }

@@ -159,7 +159,7 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer 
 		return nil, ErrWait
 	}
 	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
-	paid, err := q.line.Pay(ctx, request, q.pool != nil && cost <= q.pool.Capacity())
+	_, paid, err := q.line.Pay(ctx, request, q.pool != nil && cost <= q.pool.Capacity())
 	switch {
 	case err == nil:
 		return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas

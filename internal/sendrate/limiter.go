@@ -16,9 +16,9 @@ import (
 // concurrent use. Use [NewLimiter].
 //
 // After a throttle of a part of the scope it has a second send rate, for attempts with
-// [ratelimit.Request].Part. Those first wait for a token of the part, and then go to the end of the line
-// for a token of the scope. Both waits are one: in what the caller has to expect, in the limits of the
-// request, and in the number of those who wait.
+// [ratelimit.Request].Part. Those wait for a token of the part first, and then for one of the scope. Both
+// waits are one: in what the caller has to expect, in the limits of the request, and in the number of those
+// who wait.
 type Limiter struct {
 	// limited is true once attempts may have to wait; before that Acquire takes no lock.
 	limited atomic.Bool
