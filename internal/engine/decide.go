@@ -16,11 +16,10 @@ import (
 type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error
 	verdict   classify.Verdict
-	throttled bool         // as the limiter sees it, so not by a hard quota
-	partly    bool         // throttled in a part of the scope
-	rule      error        // why there is no retry even if the verdict asks for one; or nil
-	gone      error        // how the context of the operation has ended; or nil
-	result    retry.Result // of a success
+	throttled bool  // as the limiter sees it, so not by a hard quota
+	partly    bool  // throttled in a part of the scope
+	rule      error // why there is no retry even if the verdict asks for one; or nil
+	gone      error // how the context of the operation has ended; or nil
 }
 
 // judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges the marked error: the
@@ -102,7 +101,7 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 	before := r.last
 	r.last = found.failure
 	if e.observed() {
-		e.emitEnded(t, r, found)
+		e.emitEnded(t, r, found, retry.Result{})
 	}
 	granted, refusal := grant{}, r.refusalBesidesQuota(ctx, t, found, before)
 	if refusal == nil {

@@ -82,12 +82,12 @@ func (e *Engine) emitNested(r *record) {
 }
 
 // emitEnded reports an attempt, which ended now. Without a Wait, it began with the phase.
-func (e *Engine) emitEnded(t retry.Token, r *record, found *judgment) (now time.Time) {
+func (e *Engine) emitEnded(t retry.Token, r *record, found *judgment, result retry.Result) (now time.Time) {
 	now = e.config.Clock.Now()
 	r.tally.phase, r.tally.verdict, r.tally.reason = attempting, found.verdict, nil
 	ended := retry.Event{Kind: retry.AttemptEnded, Time: now, Attempt: t.Attempt(), Err: found.failure, Verdict: found.verdict}
 	ended.Elapsed = r.tally.enter(attempting, now)
-	if result := found.result; result.Throttled > 0 {
+	if result.Throttled > 0 {
 		ended.EntriesThrottled, ended.Entries = result.Throttled, max(result.Throttled, result.Entries)
 	}
 	e.emit(r, ended)

@@ -58,7 +58,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	r.last, r.granted, r.partly = nil, grant{}, false
+	r.last, r.partly = nil, false
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Now()}
 	}
@@ -146,16 +146,22 @@ func (e *Engine) take(t retry.Token, toEnd bool) (*record, error) {
 // goroutine, RecordFailure can still end the operation: the token is as before if the limiter has no report of the attempt,
 // else refused. From then on, a finished record may belong to another operation.
 func (r *record) end() {
-	r.refund(&r.reserved)
+	if r.reserved.payer != nil {
+		r.refund(&r.reserved)
+	}
 	switch r.verb.after {
 	case asBefore:
 		token.Token(r.verb.token).Set(r.verb.was)
 	case refused:
 		r.refund(&r.granted) // it is not made
+		r.granted = grant{}
 		token.Token(r.verb.token).Set(token.Refused)
 	case replaced:
 	case over:
 		r.ctx, r.last, r.tally.reason = nil, nil, nil
+		if r.verb.token.Attempt() > 1 {
+			r.granted = grant{}
+		}
 		r.engine.records.Put(r)
 	}
 }
@@ -174,7 +180,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		}
 	}
 	r.granted.payer = nil // it was made
-	change := r.report(&found)
+	change := r.report(found.throttled, found.partly)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {
 		r.emitRate(change)
@@ -201,13 +207,12 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.refund(&r.granted)
 	}
 	r.scope.Ended()
-	found := judgment{throttled: r.limited() && r.scope.Batches.Throttled(max(result.Throttled, 0), result.Entries), result: result}
-	change := r.report(&found)
+	change := r.report(r.limited() && r.scope.Batches.Throttled(max(result.Throttled, 0), result.Entries), false)
 	if change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}
 	if e.observed() {
-		now := e.emitEnded(t, r, &found)
+		now := e.emitEnded(t, r, &judgment{}, result)
 		r.emitRate(change)
 		e.emit(r, r.tally.end(now, t.Attempt()))
 	}
@@ -252,23 +257,23 @@ func (r *record) judgeLast(failure error) {
 		found = e.judgmentOn(r.ctx, r, r.verb.token.Attempt(), failure)
 	}
 	r.last, r.granted.payer = found.failure, nil // the retry was made
-	change := r.report(&found)
+	change := r.report(found.throttled, found.partly)
 	if e.observed() {
-		e.emitEnded(r.verb.token, r, &found)
+		e.emitEnded(r.verb.token, r, &found, retry.Result{})
 		r.emitRate(change)
 	}
 }
 
 // report reports an attempt to the limiter, if it was made and takes send tokens.
-func (r *record) report(found *judgment) (change ratelimit.Change) {
+func (r *record) report(throttled, partly bool) (change ratelimit.Change) {
 	r.verb.after = refused
 	if r.verb.was != token.Ready || !r.limited() {
 		return change
 	}
 	change = r.scope.Limiter.Report(ratelimit.Response{
-		Sent: r.sent, Throttled: found.throttled, PartThrottled: found.partly, Part: r.partly, Cost: r.engine.config.Send.Cost,
+		Sent: r.sent, Throttled: throttled, PartThrottled: partly, Part: r.partly, Cost: r.engine.config.Send.Cost,
 	})
-	if found.partly && !r.partly {
+	if partly && !r.partly {
 		r.refund(&r.reserved) // which is for another kind of retry
 		r.partly = true
 	}

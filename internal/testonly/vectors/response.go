@@ -87,13 +87,14 @@ func (e *ServiceError) ErrorCode() string { return e.Response.ErrorCode }
 
 // ThrottledBy returns what a throttle was about.
 func (e *ServiceError) ThrottledBy() []classify.Reason {
-	reaches := map[string]classify.Reach{}
-	for r := classify.ReachUnknown; r <= classify.ReachOther; r++ {
-		reaches[r.String()] = r
-	}
 	reasons := make([]classify.Reason, len(e.Response.ThrottledBy))
-	for i, r := range e.Response.ThrottledBy {
-		reasons[i] = classify.Reason{Reach: reaches[r.Reach], Word: r.Word, Quota: r.Quota}
+	for i, given := range e.Response.ThrottledBy {
+		reasons[i] = classify.Reason{Word: given.Word, Quota: given.Quota}
+		for r := classify.ReachUnknown; r <= classify.ReachOther; r++ {
+			if r.String() == given.Reach {
+				reasons[i].Reach = r
+			}
+		}
 	}
 	return reasons
 }
