@@ -21,7 +21,7 @@ type Attempt struct {
 	// Do is around that one.
 	Loops int
 	// MaxAttempts is how many attempts all these loops together may make: the product of their
-	// limits.
+	// limits. A loop whose attempt is over counts once.
 	MaxAttempts int
 	// Once is true if operations with the context make only one attempt, see [Once].
 	Once bool
@@ -31,62 +31,42 @@ type Attempt struct {
 // does not come from [Do], [Token.Context] or [Once]. Call it before you retry in your own
 // loop, to find out whether there is already a loop around it.
 func AttemptFrom(ctx context.Context) (Attempt, bool) {
-	a, ok := ctx.Value(attemptKey{}).(*attemptContext)
+	c, ok := ctx.Value(attemptKey{}).(*attemptContext)
 	if !ok {
 		return Attempt{}, false
 	}
-	return Attempt{
-		Number: int(a.number), Loops: int(a.nesting.loops), MaxAttempts: int(a.nesting.maxAttempts), Once: a.nesting.once,
-	}, true
+	a, _ := AttemptFrom(c.Context)
+	if c.ref.Number == once {
+		a.Once = true
+		return a, true
+	}
+	number, most := int(c.ref.Number), 1
+	if n, ok := c.ref.Token().MaxAttempts(); ok && !a.Once {
+		most = n
+	}
+	product := int64(max(a.MaxAttempts, 1)) * int64(most)
+	a.Number, a.Loops, a.MaxAttempts = number, a.Loops+1, int(min(product, math.MaxInt32))
+	return a, true
 }
 
 // Once returns a context that limits every operation to one attempt, in all loops and
 // clients that use a strategy of this module. Pass it to calls inside an outer loop, so
 // that attempts do not multiply.
 func Once(ctx context.Context) context.Context {
-	once := &attemptContext{Context: ctx} // without a token: no retry of the loop around helps the operation
-	if around, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		once.number, once.nesting = around.number, around.nesting
-	}
-	once.nesting.once = true
-	return once
-}
-
-// nesting is the position of a context among loops. The zero value is outside any loop.
-type nesting struct {
-	loops, maxAttempts int32 // of all loops together
-	once               bool
-}
-
-// around returns the nesting of ctx.
-func around(ctx context.Context) nesting {
-	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return a.nesting
-	}
-	return nesting{}
-}
-
-// with returns the nesting inside a loop of at most that many attempts. The product is capped at
-// the largest number of attempts that a setting can have.
-func (n nesting) with(most int) nesting {
-	if n.once {
-		most = 1
-	}
-	product := int64(max(n.maxAttempts, 1)) * int64(min(most, math.MaxInt32))
-	n.loops, n.maxAttempts = n.loops+1, int32(min(product, math.MaxInt32))
-	return n
+	return &attemptContext{Context: ctx, ref: token.Ref{Number: once}} // no retry of a loop around helps the operation
 }
 
 type attemptKey struct{}
 
-// attemptContext is the context of one attempt. It has its own type so that an attempt
-// costs one small allocation.
+// attemptContext is the context of one attempt, or of Once. It has its own type so that an attempt costs one
+// allocation, of 32 bytes; what else there is to know of the loops around is found on request.
 type attemptContext struct {
 	context.Context           //nolint:containedctx // it is a context
-	token           token.Ref // of the attempt, or zero
-	number          int32
-	nesting         nesting
+	ref             token.Ref // of the attempt, or without a token
 }
+
+// once is the number of the attempt in a context of Once.
+const once = -1
 
 func (c *attemptContext) Value(key any) any {
 	if _, ok := key.(attemptKey); ok {
@@ -96,14 +76,14 @@ func (c *attemptContext) Value(key any) any {
 }
 
 // within returns the context of an attempt with that number. The token is that of the attempt, or zero.
-func within(ctx context.Context, t Token, number int, nesting nesting) context.Context {
-	return &attemptContext{Context: ctx, token: token.Token(t).Ref(), number: int32(min(number, math.MaxInt32)), nesting: nesting}
+func within(ctx context.Context, t Token, number int) context.Context {
+	return &attemptContext{Context: ctx, ref: token.Token(t).Ref(number)}
 }
 
 // tokenFrom returns the token of the attempt that ctx belongs to, or the zero Token.
 func tokenFrom(ctx context.Context) token.Token {
-	if a, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return a.token.Token(int(a.number))
+	if c, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
+		return c.ref.Token()
 	}
 	return token.Token{}
 }

@@ -97,7 +97,7 @@ func DoErr(ctx context.Context, s Strategy, op Operation, fn func(ctx context.Co
 // call makes one attempt.
 func call[T any](ctx context.Context, l *loop, op *Operation, fn func(ctx context.Context) (T, error)) (T, error) {
 	l.attempts++
-	attempt := within(ctx, l.token, l.attempts, l.nesting)
+	attempt := within(ctx, l.token, l.attempts)
 	if l.timeout == nil {
 		return fn(attempt)
 	}
@@ -117,7 +117,6 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 type loop struct {
 	strategy Strategy
 	timeout  AttemptTimeout // or nil
-	nesting  nesting        // of the operation
 	readings *instant.Readings
 	start    instant.Mark
 	token    Token
@@ -153,7 +152,6 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 		l.readings = readingsOf(l.strategy)
 	}
 	l.start = l.readings.Mark()
-	l.nesting = l.token.nesting(ctx)
 	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
 		return l.asError(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
 	}

@@ -113,17 +113,7 @@ func (t Token) Wait(ctx context.Context) error {
 // the attempt in your own loop. For a used token and for the zero Token, the operation has one
 // attempt.
 func (t Token) Context(ctx context.Context) context.Context {
-	return within(ctx, t, t.Attempt(), t.nesting(ctx))
-}
-
-// nesting returns the position of the operation among the loops around ctx. A used token and the
-// zero Token allow one attempt.
-func (t Token) nesting(ctx context.Context) nesting {
-	most, ok := token.Token(t).MaxAttempts()
-	if !ok {
-		most = 1
-	}
-	return around(ctx).with(most)
+	return within(ctx, t, t.Attempt())
 }
 
 // CheckStrategy returns an error that wraps [ErrNoStrategy] for a strategy that cannot be used: nil, a

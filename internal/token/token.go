@@ -35,18 +35,28 @@ type Token struct {
 	attempt    int
 }
 
-// Ref is what a Token is known by. It is half as large.
+// Ref is what the context of an attempt keeps of its token, in half the space.
 type Ref struct {
 	cell       *Cell
-	generation uint64
+	generation uint32 // its low bits
+	Number     int32  // of the attempt
 }
 
-// Ref returns what the token is known by.
-func (t Token) Ref() Ref { return Ref{t.cell, t.generation} }
+// Ref returns what the context of an attempt with that number keeps of the token.
+func (t Token) Ref(number int) Ref {
+	return Ref{t.cell, uint32(t.generation), int32(min(number, math.MaxInt32))} //nolint:gosec // the low bits
+}
 
-// Token returns the token of the attempt with that number, without its delay.
-func (r Ref) Token(number int) Token {
-	return Token{cell: r.cell, generation: r.generation, attempt: number}
+// Token returns the token if it is the present one of its operation, and otherwise the zero Token.
+func (r Ref) Token() Token {
+	if r.cell == nil {
+		return Token{}
+	}
+	generation := r.cell.word.Load() >> phaseBits
+	if uint32(generation) != r.generation { //nolint:gosec // the low bits
+		return Token{}
+	}
+	return Token{cell: r.cell, generation: generation, attempt: int(r.Number)}
 }
 
 // Cell says which token of an operation is the present one, and what that token may be used for. It serves many operations,
