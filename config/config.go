@@ -23,12 +23,11 @@
 // # Dialect
 //
 // The files are read as AWS tools read them, not as INI and not by the letter of a
-// specification. No line makes a file invalid: a malformed line is skipped. Strict reading returns a [*ParseError] for the first
-// malformed line instead.
+// specification. No line makes a file invalid: a malformed line is skipped. Strict reading
+// returns a [*ParseError] for the first malformed line instead.
 //
-// One pass over the bytes finds the sections of the wanted profile. gopkg.in/ini.v1 gets
-// its keys and values, but no text that it could misread. The value that ini.v1 returns for
-// a key counts.
+// One pass over the bytes finds the sections of the wanted profile. If they have a key more than
+// once, gopkg.in/ini.v1 gets the values, but no text that it could misread, and says which counts.
 //
 // # Secrets
 //
@@ -152,13 +151,11 @@ func (o Origin) String() string {
 		return sharedfile.ShownPath(o.File) + ":" + strconv.Itoa(o.Line) + ": " + o.inFile()
 	case originEnvironment:
 		return o.Name
-	case originOption:
-		if o.Key != "" {
+	case originOption, originDefault:
+		switch {
+		case o.Key != "":
 			return o.Name // of Query.Given, where it is the whole place
-		}
-		return "option " + o.Name
-	case originDefault:
-		if o.Name != "" {
+		case o.Name != "":
 			return "option " + o.Name
 		}
 		return "built-in default"

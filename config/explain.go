@@ -64,11 +64,11 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 func explainSetting[T any](table io.Writer, name string, s Setting[T]) {
 	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, escape.Plain(fmt.Sprint(s.Value)), escape.Escaped(s.Origin.String()))
 	for _, loser := range s.Overridden {
-		note := ""
+		text, note := escape.Plain(loser.Raw), ""
 		if !loser.Valid {
-			note = ", not a valid value"
+			text, note = strconv.Quote(loser.Raw), ", not a valid value"
 		}
-		fmt.Fprintf(table, "\t  %s\t%s%s\n", loser.text(), escape.Escaped(loser.Origin.String()), note)
+		fmt.Fprintf(table, "\t  %s\t%s%s\n", text, escape.Escaped(loser.Origin.String()), note)
 	}
 }
 
@@ -77,14 +77,6 @@ func explainUnlessBuiltIn(table io.Writer, name string, s Setting[time.Duration]
 	if s.Origin.Name != "" {
 		explainSetting(table, name, s)
 	}
-}
-
-// text returns a value that lost. A value that is not valid is in quotes.
-func (c Candidate) text() string {
-	if c.Valid {
-		return escape.Plain(c.Raw)
-	}
-	return strconv.Quote(c.Raw)
 }
 
 func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {

@@ -114,8 +114,8 @@ func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
 	profile := setting[string]{
 		rule: profileRule(), variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, builtIn: defaultProfile, option: "WithProfile",
 	}
-	if q.Profile != "" {
-		profile.over = &q.Profile
+	if name := q.Profile; name != "" {
+		profile.over = &name
 	}
 	s.Profile = decide(r, profile)
 	if err := r.readFiles(pair, s.Profile); err != nil {
