@@ -55,8 +55,11 @@ func decide[T any](r *resolution, s setting[T]) Setting[T] {
 	typed(s.over, originOption, s.option)
 	texts(r.Given)
 	for _, name := range s.variables {
+		if name == "" {
+			break
+		}
 		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
-		if text, ok := r.env(name); name != "" && ok && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
+		if text := r.env(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
 			value, err := s.read(text)
 			add(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}}, value, err)
 		}

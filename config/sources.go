@@ -120,7 +120,7 @@ type opening struct {
 // locate finds a file by rule R20. If a path begins with ~ and the home directory is not known, the path stays as it is.
 func (o opening) locate(kind, given, variable string) *sharedfile.File {
 	f := &sharedfile.File{Kind: kind, Path: given, ByCode: given != ""}
-	if value, ok := o.env(variable); ok && !f.ByCode {
+	if value := o.env(variable); value != "" && !f.ByCode {
 		f.Path, f.Variable = value, variable
 	}
 	separator := "/"
@@ -141,48 +141,34 @@ func (o opening) locate(kind, given, variable string) *sharedfile.File {
 
 // home returns the home directory by rule R19, or "".
 func (o opening) home() string {
-	if home, ok := o.env("HOME"); ok {
-		return home
-	}
-	if o.Windows {
-		if home, ok := o.env("USERPROFILE"); ok {
-			return home
-		}
-		drive, okDrive := o.env("HOMEDRIVE")
-		dir, okDir := o.env("HOMEPATH")
-		if okDrive && okDir {
-			return drive + dir
+	home := o.env("HOME")
+	if home == "" && o.Windows {
+		home = o.env("USERPROFILE")
+		if drive, dir := o.env("HOMEDRIVE"), o.env("HOMEPATH"); home == "" && drive != "" && dir != "" {
+			home = drive + dir
 		}
 	}
 	on := o.machine()
-	ask := on.HomeDir
 	switch {
-	case ask != nil:
+	case home != "":
+		return home
+	case on.HomeDir != nil:
+		home, _ = on.HomeDir()
 	case on.FS == nil:
-		ask = userHome
+		if u, err := user.Current(); err == nil {
+			home = u.HomeDir
+		}
 	default:
 		return ""
-	}
-	home, err := ask()
-	if err != nil {
-		home = ""
 	}
 	o.NoHome = home == ""
 	return home
 }
 
-func userHome() (string, error) {
-	u, err := user.Current()
-	if err != nil {
-		return "", err
-	}
-	return u.HomeDir, nil
-}
-
-// env returns a variable. An empty variable counts as unset.
-func (s Sources) env(key string) (string, bool) {
-	value, ok := s.lookup()(key)
-	return value, ok && value != ""
+// env returns a variable, or "" for one that is unset.
+func (s Sources) env(key string) string {
+	value, _ := s.lookup()(key)
+	return value
 }
 
 // lookup returns the environment.
