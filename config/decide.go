@@ -8,7 +8,7 @@ import (
 
 // resolution is the state of one Decide.
 type resolution struct {
-	*Query
+	Query
 	inFiles []Candidate // The values that both files have for the profile, the strongest first.
 	err     error       // The first error of a setting.
 }

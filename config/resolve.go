@@ -109,7 +109,7 @@ func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
 			return nil, err
 		}
 	}
-	r := &resolution{Query: &q}
+	r := &resolution{Query: q}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
 	profile := setting[string]{
 		rule: profileRule(), variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, builtIn: defaultProfile, option: "WithProfile",

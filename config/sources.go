@@ -232,7 +232,7 @@ func (s Sources) read(name string, byCode bool) (string, error) {
 	var data strings.Builder
 	size := int(max(info.Size(), 0))
 	data.Grow(size)
-	_, err = io.CopyBuffer(&data, io.LimitReader(file, maxFileSize+1), make([]byte, min(size+512, 1<<14)))
+	_, err = io.CopyBuffer(&data, io.LimitReader(file, maxFileSize+1), make([]byte, min(max(size+1, 512), 1<<14)))
 	return upToLimit(data.String(), err)
 }
 

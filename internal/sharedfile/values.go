@@ -22,10 +22,13 @@ func (s *Section) Settings() []Setting {
 	for i := range s.Lines {
 		switch l := &s.Lines[i]; l.Kind {
 		case PropertyLine:
+			within = false
+			if first := lowerByte(l.Text[0]); first != RetryMode[0] && first != MaxAttempts[0] {
+				continue
+			}
 			p := l.Split()
-			key := RetryKey(p.Key)
-			if within = key != ""; within {
-				all = append(all, Setting{key, p.Value, int(l.Number)})
+			if key := RetryKey(p.Key); key != "" {
+				all, within = append(all, Setting{key, p.Value, int(l.Number)}), true
 			}
 		case Continuation:
 			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {
