@@ -112,10 +112,10 @@ func TestSettlesAtTheRateWhateverHappens(t *testing.T) {
 }
 
 // What a limit may do for a while or for good: after it the fleet is back within the seconds, on
-// average over the seeds, and at most 5 % are throttled from then on.
+// average over five seeds, and at most 5 % are throttled from then on.
 func TestSettlesAtTheRateAfterABrownOut(t *testing.T) {
 	t.Parallel()
-	for rate, within := range map[float64]int{5: 60, 20: 10, 100: 10, 300: 20} {
+	for rate, within := range map[float64]int{5: 60, 20: 10, 100: 10, 1000: 20} {
 		for _, c := range recoveries()[:3] {
 			for _, members := range []int{20, 100} {
 				t.Run(fmt.Sprint(c.name, " at ", rate, " a second, ", members, " members"), func(t *testing.T) {
@@ -128,7 +128,7 @@ func TestSettlesAtTheRateAfterABrownOut(t *testing.T) {
 
 func TestSettlesAtTheRateWhenItRises(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ rate, factor float64 }{{20, 10}, {50, 2}, {50, 10}, {20, 5}} {
+	for _, c := range []struct{ rate, factor float64 }{{20, 10}, {50, 2}, {100, 10}, {20, 5}} {
 		for _, members := range []int{20, 100} {
 			t.Run(fmt.Sprint(c.rate, " a second, times ", c.factor, ", ", members, " members"), func(t *testing.T) {
 				recovers(t, c.rate, members, 20, scenario{play: newLimit(c.factor)})

@@ -123,14 +123,11 @@ func lull(t *testing.T, r run) []outcome {
 	return []outcome{{"10 s", got.part(settledBy+120, settledBy+130, r.rate), -1}}
 }
 
-// average plays a scenario with several seeds. In a single run goroutines of the same instant take turns
+// average plays a scenario with five seeds. In a single run goroutines of the same instant take turns
 // as the machine lets them, so that its figures differ by a third.
 func average(t *testing.T, r run, scenario func(t *testing.T, r run) []outcome) []outcome {
 	t.Helper()
-	seeds := 5
-	if r.rate >= 300 { // chance evens out in a run of so many requests
-		seeds = 2
-	}
+	const seeds = 5
 	var all []outcome
 	for r.seed = range uint64(seeds) {
 		got := scenario(t, r)
@@ -140,8 +137,8 @@ func average(t *testing.T, r run, scenario func(t *testing.T, r run) []outcome) 
 		for i, o := range got {
 			all[i].window = o.window
 			all[i].settled += o.settled
-			all[i].goodput += o.goodput / float64(seeds)
-			all[i].throttled += o.throttled / float64(seeds)
+			all[i].goodput += o.goodput / seeds
+			all[i].throttled += o.throttled / seeds
 		}
 	}
 	for i := range all {

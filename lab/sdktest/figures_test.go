@@ -40,8 +40,8 @@ import (
 
 const (
 	readme = "../../README.md"
-	// The figures of the SDK differ from run to run, so the README has the median and the quartiles. There the SDK has
-	// more runs than these.
+	// The figures of the SDK differ from run to run, so the README has the median and the quartiles, and the SDK has more
+	// runs than these.
 	readmeRuns = 31
 )
 
@@ -109,7 +109,7 @@ func TestTablesOfTheReadme(t *testing.T) {
 	var lines []string
 	for _, table := range []struct {
 		rivals  [2]rival
-		runs    int // of the SDK, for the README
+		runs    int // of the SDK
 		service func() aws.HTTPClient
 		rows    []row
 		draw    bool
@@ -129,31 +129,22 @@ func TestTablesOfTheReadme(t *testing.T) {
 		}
 		var first [2]played
 		for i, rival := range table.rivals {
-			runs := readmeRuns
-			if *update && !rival.apart {
-				runs = table.runs
+			figures, runs := make([][]float64, len(rows)), table.runs
+			if rival.apart {
+				runs = readmeRuns
 			}
-			figures := make([][]float64, len(rows))
-			for i := range figures {
-				figures[i] = make([]float64, runs)
+			for run := range runs {
+				synctest.Test(t, func(t *testing.T) {
+					callA, callB := twoTables.calls(rival.setup(t, table.service()))
+					a, b := drive(t, callA, callB, true)
+					for i, row := range table.rows {
+						figures[i] = append(figures[i], row.figure(a, b))
+					}
+					if run == 0 {
+						first[i] = played{name: strings.Replace(rival.name, "v2", "v2 v"+aws.SDKVersion, 1), a: a.ends, b: b.ends}
+					}
+				})
 			}
-			t.Run(rival.name, func(t *testing.T) { // returns when all runs have ended
-				for run := range runs {
-					t.Run(strconv.Itoa(run), func(t *testing.T) {
-						t.Parallel()
-						synctest.Test(t, func(t *testing.T) {
-							callA, callB := twoTables.calls(rival.setup(t, table.service()))
-							a, b := drive(t, callA, callB, true)
-							for i, row := range table.rows {
-								figures[i][run] = row.figure(a, b)
-							}
-							if run == 0 {
-								first[i] = played{name: strings.Replace(rival.name, "v2", "v2 v"+aws.SDKVersion, 1), a: a.ends, b: b.ends}
-							}
-						})
-					})
-				}
-			})
 			for i, row := range table.rows {
 				rows[i] += " " + quartilesOf(figures[i]).text(row.decimals, row.unit) + " |"
 			}
