@@ -41,8 +41,10 @@ import (
 const (
 	readme = "../../README.md"
 	// The figures of the SDK differ from run to run, so the README has the median and the quartiles, and the SDK has more
-	// runs than these.
+	// runs than these where they are written.
 	readmeRuns = 31
+	// The runs of awsretry are alike, so that a few show whether the README is right.
+	checkRuns = 7
 )
 
 // quartiles are the lower quartile, the median and the upper quartile of a figure of several runs.
@@ -109,7 +111,7 @@ func TestTablesOfTheReadme(t *testing.T) {
 	var lines []string
 	for _, table := range []struct {
 		rivals  [2]rival
-		runs    int // of the SDK
+		runs    int // of the SDK, for the README
 		service func() aws.HTTPClient
 		rows    []row
 		draw    bool
@@ -128,25 +130,37 @@ func TestTablesOfTheReadme(t *testing.T) {
 			rows[i] = "| " + row.title + " |"
 		}
 		var first [2]played
-		for i, rival := range table.rivals {
-			figures, runs := make([][]float64, len(rows)), table.runs
-			if rival.apart {
-				runs = readmeRuns
-			}
-			for run := range runs {
-				synctest.Test(t, func(t *testing.T) {
-					callA, callB := twoTables.calls(rival.setup(t, table.service()))
-					a, b := drive(t, callA, callB, true)
-					for i, row := range table.rows {
-						figures[i] = append(figures[i], row.figure(a, b))
-					}
-					if run == 0 {
-						first[i] = played{name: strings.Replace(rival.name, "v2", "v2 v"+aws.SDKVersion, 1), a: a.ends, b: b.ends}
+		var figures [2][][]float64 // by rival and row
+		t.Run(table.rows[0].title, func(t *testing.T) {
+			for of, rival := range table.rivals {
+				runs := readmeRuns
+				switch {
+				case *update && !rival.apart:
+					runs = table.runs
+				case !*update && rival.apart:
+					runs = checkRuns
+				}
+				figures[of] = make([][]float64, len(rows))
+				t.Run(rival.name, func(t *testing.T) {
+					t.Parallel()
+					for run := range runs {
+						synctest.Test(t, func(t *testing.T) {
+							callA, callB := twoTables.calls(rival.setup(t, table.service()))
+							a, b := drive(t, callA, callB, true)
+							for i, row := range table.rows {
+								figures[of][i] = append(figures[of][i], row.figure(a, b))
+							}
+							if run == 0 {
+								first[of] = played{name: strings.Replace(rival.name, "v2", "v2 v"+aws.SDKVersion, 1), a: a.ends, b: b.ends}
+							}
+						})
 					}
 				})
 			}
+		})
+		for _, of := range figures {
 			for i, row := range table.rows {
-				rows[i] += " " + quartilesOf(figures[i]).text(row.decimals, row.unit) + " |"
+				rows[i] += " " + quartilesOf(of[i]).text(row.decimals, row.unit) + " |"
 			}
 		}
 		lines = append(lines, rows...)
