@@ -12,9 +12,7 @@ import (
 
 // within fails if goodput and throttled % of an outcome are worse than one and a half times
 // what the page says. A single run may miss 0.05 R or have 2 % all the same.
-func within(t *testing.T, got outcome, page []float64) {
-	t.Helper()
-	t.Logf("%s: settled %d s, goodput %.3f, throttled %.2f %%", got.window, got.settled, got.goodput, 100*got.throttled)
+func within(t require.TestingT, got outcome, page []float64) {
 	require.GreaterOrEqual(t, got.goodput, 1-max(1.5*(1-page[0]), 0.05))
 	require.LessOrEqual(t, 100*got.throttled, max(1.5*page[1], 2))
 }
@@ -30,26 +28,29 @@ func hundred() run {
 
 func TestSimulatedFleetFindsTwiceTheRate(t *testing.T) {
 	t.Parallel()
-	got := average(t, hundred(), rateTimes(2))[0]
-	within(t, got, []float64{0.88, 2.1})
-	require.LessOrEqual(t, got.settled, 27)
+	holds(t, hundred(), 5, rateTimes(2), func(t require.TestingT, got []outcome) {
+		within(t, got[0], []float64{0.88, 2.1})
+		require.LessOrEqual(t, got[0].settled, 27)
+	})
 }
 
 func TestSimulatedFleetFollowsWhenTheRateHalves(t *testing.T) {
 	t.Parallel()
-	got := average(t, hundred(), rateTimes(0.5))[0]
-	within(t, got, []float64{0.99, 3.8})
-	require.LessOrEqual(t, got.settled, 7)
+	holds(t, hundred(), 5, rateTimes(0.5), func(t require.TestingT, got []outcome) {
+		within(t, got[0], []float64{0.99, 3.8})
+		require.LessOrEqual(t, got[0].settled, 7)
+	})
 }
 
 func TestSimulatedRateHoldsWithoutTheStore(t *testing.T) {
 	t.Parallel()
 	for name, hangs := range map[string]bool{"refuses": false, "hangs": true} {
 		t.Run(name, func(t *testing.T) {
-			got := average(t, hundred(), gone(hangs))
-			require.GreaterOrEqual(t, got[0].goodput, 0.93)
-			require.LessOrEqual(t, got[0].throttled, 0.02)
-			within(t, got[1], afterAnOutage)
+			holds(t, hundred(), 5, gone(hangs), func(t require.TestingT, got []outcome) {
+				require.GreaterOrEqual(t, got[0].goodput, 0.93)
+				require.LessOrEqual(t, got[0].throttled, 0.02)
+				within(t, got[1], afterAnOutage)
+			})
 		})
 	}
 }
@@ -60,9 +61,9 @@ func TestSimulatedMembersDoNotComeBackToTwiceTheRate(t *testing.T) {
 	t.Parallel()
 	r := hundred()
 	r.burst = time.Second / 10
-	back := average(t, r, gone(false))[1]
-	t.Logf("goodput %.3f, throttled %.2f %%", back.goodput, 100*back.throttled)
-	require.GreaterOrEqual(t, back.goodput, 0.8) // 0.66 without it
+	holds(t, r, 5, gone(false), func(t require.TestingT, got []outcome) {
+		require.GreaterOrEqual(t, got[1].goodput, 0.8) // 0.66 without it
+	})
 }
 
 func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
@@ -72,7 +73,7 @@ func TestNewMembersTakeTheirShareWithoutThrottling(t *testing.T) {
 
 func TestSettlesAtTheRateAfterAFlush(t *testing.T) {
 	t.Parallel()
-	within(t, average(t, hundred(), flushed)[0], []float64{1, 0.4})
+	holds(t, hundred(), 5, flushed, func(t require.TestingT, got []outcome) { within(t, got[0], []float64{1, 0.4}) })
 }
 
 func TestSettlesAtTheRateAfterAFailoverToAnOldCopy(t *testing.T) {
@@ -102,9 +103,10 @@ func TestSettlesAtTheRateWhateverHappens(t *testing.T) {
 	t.Parallel()
 	r := hundred()
 	r.rate = 500
-	doubled := average(t, r, rateTimes(2))[0]
-	within(t, doubled, []float64{0.94, 3.1}) // the page has 0.95
-	require.LessOrEqual(t, doubled.settled, 12)
+	holds(t, r, 5, rateTimes(2), func(t require.TestingT, got []outcome) {
+		within(t, got[0], []float64{0.94, 3.1}) // the page has 0.95
+		require.LessOrEqual(t, got[0].settled, 12)
+	})
 	outage := gone(false)(t, r)
 	require.GreaterOrEqual(t, outage[0].goodput, 0.93)
 	require.LessOrEqual(t, outage[0].throttled, 0.02)
@@ -112,7 +114,7 @@ func TestSettlesAtTheRateWhateverHappens(t *testing.T) {
 }
 
 // What a limit may do for a while or for good: after it the fleet is back within the seconds, on
-// average over five seeds, and at most 5 % are throttled from then on.
+// average, and at most 5 % are throttled from then on.
 func TestSettlesAtTheRateAfterABrownOut(t *testing.T) {
 	t.Parallel()
 	for rate, within := range map[float64]int{5: 60, 20: 10, 100: 10, 1000: 20} {
@@ -141,20 +143,21 @@ func recovers(t *testing.T, rate float64, members, within int, c scenario) {
 	t.Helper()
 	t.Parallel()
 	r := run{rate: rate, members: members, burst: time.Second, roundTrip: time.Millisecond}
-	got := average(t, r, c.play)
-	t.Logf("settled %d s, then throttled %.1f %%", got[0].settled, 100*got[1].throttled)
-	require.LessOrEqual(t, got[0].settled, within)
-	require.GreaterOrEqual(t, got[1].goodput, 0.9)
-	require.LessOrEqual(t, got[1].throttled, 0.05)
+	holds(t, r, 5, c.play, func(t require.TestingT, got []outcome) {
+		require.LessOrEqual(t, got[0].settled, within)
+		require.GreaterOrEqual(t, got[1].goodput, 0.9)
+		require.LessOrEqual(t, got[1].throttled, 0.05)
+	})
 }
 
 func TestSettlesAtTheRateWhenFiftyMembersJoinTen(t *testing.T) {
 	t.Parallel()
 	for _, away := range []time.Duration{time.Millisecond, 60 * time.Millisecond, 110 * time.Millisecond} {
 		r := run{rate: 100, members: 60, burst: time.Second, roundTrip: away}
-		got := average(t, r, joined)
-		require.LessOrEqual(t, got[0].throttled, 0.15, away)
-		require.LessOrEqual(t, got[1].throttled, 0.05, away)
+		holds(t, r, 5, joined, func(t require.TestingT, got []outcome) {
+			require.LessOrEqual(t, got[0].throttled, 0.15, away)
+			require.LessOrEqual(t, got[1].throttled, 0.05, away)
+		})
 	}
 }
 
@@ -162,12 +165,11 @@ func TestSettlesAtTheRateFromAStartingRateOfATenth(t *testing.T) {
 	t.Parallel()
 	r := hundred()
 	r.members, r.starting = 40, r.rate/10
-	got := average(t, r, func(t *testing.T, r run) []outcome {
+	holds(t, r, 5, func(t *testing.T, r run) []outcome {
 		t.Helper()
 		played := r.until(t, 60)
 		return []outcome{{"60 s", played.part(0, 60, r.rate), played.settled(0, r.rate)}}
-	})
-	require.LessOrEqual(t, got[0].settled, 20)
+	}, func(t require.TestingT, got []outcome) { require.LessOrEqual(t, got[0].settled, 20) })
 }
 
 func TestFewOperationsAreRefusedAfterABrownOut(t *testing.T) {
@@ -185,11 +187,8 @@ func TestTwoVersionsOfTheRulesAskForTwiceTheRateAtMost(t *testing.T) {
 	t.Parallel()
 	r := hundred()
 	r.versions = 2
-	got := average(t, r, func(t *testing.T, r run) []outcome {
-		t.Helper()
-		return []outcome{{"30 to 90 s", r.until(t, 90).part(30, 90, r.rate), -1}}
-	})[0]
-	t.Logf("goodput %.3f, throttled %.2f %%", got.goodput, 100*got.throttled)
-	require.GreaterOrEqual(t, got.goodput, 0.95)
-	require.LessOrEqual(t, got.throttled, 0.5) // of twice the rate, half is throttled
+	holds(t, r, 5, steady, func(t require.TestingT, got []outcome) {
+		require.GreaterOrEqual(t, got[0].goodput, 0.95)
+		require.LessOrEqual(t, got[0].throttled, 0.5) // of twice the rate, half is throttled
+	})
 }

