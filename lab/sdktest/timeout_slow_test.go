@@ -154,6 +154,10 @@ func TestSlowAttemptsAreSentAgain(t *testing.T) {
 		}},
 	}
 	const last = 3
+	seeds := uint64(3)
+	if testing.Short() {
+		seeds = 1
+	}
 	for _, c := range []struct {
 		name          string
 		share, factor float64
@@ -176,7 +180,7 @@ func TestSlowAttemptsAreSentAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Log("| | p50 | p99 | extra requests | after 10 s | calls that fail |")
-			for seed := range uint64(3) {
+			for seed := range seeds {
 				var rows []*figures
 				for _, client := range clients {
 					p := &proxy{share: c.share, factor: c.factor}
