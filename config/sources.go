@@ -171,12 +171,17 @@ func (s Sources) env(key string) string {
 	return value
 }
 
-// lookup returns the environment.
+// lookup returns the environment. A variable that is not set has no value, whatever LookupEnv returns for it.
 func (s Sources) lookup() func(key string) (value string, ok bool) {
 	if s.LookupEnv == nil {
 		return os.LookupEnv
 	}
-	return s.LookupEnv
+	return func(key string) (value string, ok bool) {
+		if value, ok = s.LookupEnv(key); !ok {
+			value = ""
+		}
+		return value, ok
+	}
 }
 
 // machine returns the file system and what a test or the command says of the machine.

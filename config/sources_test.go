@@ -225,6 +225,16 @@ func TestHomeDirectoryOfTheUserCountsWhereHOMEIsUnset(t *testing.T) {
 	require.Equal(t, found, world.Codes(s.Diagnostics))
 }
 
+func TestVariableThatIsNotSetHasNoValue(t *testing.T) {
+	t.Parallel()
+	settings, err := lint.Resolve(config.Query{Sources: config.Sources{
+		LookupEnv: func(key string) (string, bool) { return "nobody", key == "HOME" }, FS: fstest.MapFS{},
+	}})
+	require.NoError(t, err)
+	require.Equal(t, "default", settings.Profile.Value)
+	require.Empty(t, settings.Diagnostics)
+}
+
 func TestNullDeviceIsAnEmptyFile(t *testing.T) {
 	t.Parallel()
 	s, err := lint.Resolve(config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: world.LookupIn(nil)}})
