@@ -19,7 +19,7 @@ import (
 const (
 	defaultMax  = 10_000
 	defaultIdle = 5 * time.Minute
-	buckets     = 1 << 12
+	mostBuckets = 1 << 15 // a table without a limit must not take memory for all scopes that could come
 
 	// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
 	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
@@ -61,7 +61,7 @@ type Table struct {
 	dearest    int                   // the largest cost of a retry that these can pay
 	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
-	buckets    [buckets]atomic.Pointer[Scope] // lists of the scopes that have a place; finding one needs no lock
+	buckets    []atomic.Pointer[Scope] // lists of the scopes that have a place; finding one needs no lock
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
@@ -76,6 +76,7 @@ type Table struct {
 func NewTable(config Config) *Table {
 	config.Max, config.Idle = cmp.Or(config.Max, defaultMax), cmp.Or(config.Idle, defaultIdle)
 	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start}
+	t.buckets = make([]atomic.Pointer[Scope], min(config.Max/2+1, mostBuckets))
 	t.Pool = quota.New(config.Pool, config.Start, config.Clock)
 	t.initial = max(min(config.Quota.Initial, config.Quota.Capacity), 0)
 	for _, cost := range config.Costs {
@@ -99,11 +100,16 @@ func (t *Table) Find(key *retry.ScopeKey) *Scope {
 }
 
 func (t *Table) find(hash uint64, key *retry.ScopeKey) *Scope {
-	s := t.buckets[hash%buckets].Load()
+	s := t.bucket(hash).Load()
 	for s != nil && (s.hash != hash || s.Key != *key) {
 		s = s.next.Load()
 	}
 	return s
+}
+
+// bucket returns the list for a hash.
+func (t *Table) bucket(hash uint64) *atomic.Pointer[Scope] {
+	return &t.buckets[hash%uint64(len(t.buckets))]
 }
 
 // Create returns a new scope for a key, or the overflow if there is no place, which may be new too. It
@@ -242,7 +248,7 @@ func (t *Table) add(fresh *Scope) *Scope {
 	}
 	fresh.place = len(t.scopes)
 	t.scopes = append(t.scopes, fresh)
-	bucket := &t.buckets[fresh.hash%buckets]
+	bucket := t.bucket(fresh.hash)
 	fresh.next.Store(bucket.Load())
 	bucket.Store(fresh)
 	return fresh
@@ -258,7 +264,7 @@ func (t *Table) remove(s *Scope, evicted func(s *Scope)) {
 		t.scopes[last] = nil
 		t.scopes = t.scopes[:last]
 		t.cursor = s.place // of the scope that was the last
-		link := &t.buckets[s.hash%buckets]
+		link := t.bucket(s.hash)
 		for at := link.Load(); at != s; at = link.Load() {
 			link = &at.next
 		}
