@@ -57,7 +57,7 @@ func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption)
 }
 
 // newStrategy builds a strategy and emits events for settings without effect.
-func (o options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
+func (o *options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
 	s, err := o.build.strategy(settings)
 	if err != nil {
 		return nil, err

@@ -51,11 +51,11 @@ type options struct {
 }
 
 // collect applies options in order.
-func collect[O Option](opts []O) options {
-	var o options
+func collect[O Option](opts []O) *options {
+	o := &options{}
 	for _, opt := range opts {
 		if any(opt) != nil {
-			opt.apply(&o)
+			opt.apply(o)
 		}
 	}
 	return o
@@ -94,8 +94,7 @@ func source(named bool, set resolveOption) ResolveOption {
 //
 // No error contains a value other than a retry setting. Resolve is safe for concurrent use.
 func Resolve(ctx context.Context, opts ...ResolveOption) (*Settings, error) {
-	o := collect(opts)
-	return o.resolve(ctx)
+	return collect(opts).resolve(ctx)
 }
 
 func (o *options) resolve(ctx context.Context) (*Settings, error) {
