@@ -65,7 +65,7 @@ type FileStatus struct {
 // empty. The error is an [*UnreadableError] for an unreadable file that code named, and for any file above the
 // limit.
 func (s Sources) Open() (*sharedfile.Pair, error) {
-	o := opening{s, &sharedfile.Pair{Lookup: s.lookup(), Windows: s.windows()}}
+	o := opening{s, &sharedfile.Pair{Lookup: s.lookup, Windows: s.windows()}}
 	o.Files[0] = o.locate(sharedfile.Config, s.ConfigFile, sharedfile.EnvConfigFile)
 	o.Files[1] = o.locate(sharedfile.Credentials, s.CredentialsFile, sharedfile.EnvCredentialsFile)
 	for _, f := range o.Files {
@@ -167,21 +167,20 @@ func (o opening) home() string {
 
 // env returns a variable, or "" for one that is unset.
 func (s Sources) env(key string) string {
-	value, _ := s.lookup()(key)
+	value, _ := s.lookup(key)
 	return value
 }
 
-// lookup returns the environment. A variable that is not set has no value, whatever LookupEnv returns for it.
-func (s Sources) lookup() func(key string) (value string, ok bool) {
+// lookup returns a variable that is set, even if it is empty. One that is not set has no value, whatever LookupEnv
+// returns for it.
+func (s Sources) lookup(key string) (value string, ok bool) {
 	if s.LookupEnv == nil {
-		return os.LookupEnv
+		return os.LookupEnv(key)
 	}
-	return func(key string) (value string, ok bool) {
-		if value, ok = s.LookupEnv(key); !ok {
-			value = ""
-		}
-		return value, ok
+	if value, ok = s.LookupEnv(key); !ok {
+		return "", false
 	}
+	return value, true
 }
 
 // machine returns the file system and what a test or the command says of the machine.
