@@ -85,14 +85,14 @@ func (s *signs) err() error {
 
 // classification is what --json prints.
 type classification struct {
-	Retryable  bool    `json:"retryable"`
-	Throttling bool    `json:"throttling"`
-	Timeout    bool    `json:"timeout"`
-	Transient  bool    `json:"transient"`
-	ClockSkew  bool    `json:"clock_skew"`
-	HardQuota  bool    `json:"hard_quota"`
-	RetryAfter *figure `json:"retry_after_s"`
-	Trail      []step  `json:"trail"`
+	Retryable  bool   `json:"retryable"`
+	Throttling bool   `json:"throttling"`
+	Timeout    bool   `json:"timeout"`
+	Transient  bool   `json:"transient"`
+	ClockSkew  bool   `json:"clock_skew"`
+	HardQuota  bool   `json:"hard_quota"`
+	RetryAfter any    `json:"retry_after_s"`
+	Trail      []step `json:"trail"`
 }
 
 type step struct {
@@ -119,7 +119,7 @@ func (c *call) classify(s *signs) error {
 		HardQuota:  verdict.HardQuota(),
 	}
 	if after, ok := verdict.Hint(); ok {
-		answer.RetryAfter = new(figure(after.Seconds()))
+		answer.RetryAfter = plain(after.Seconds())
 	}
 	for _, said := range trail {
 		action, _, _ := strings.Cut(said.Verdict.String(), "(")

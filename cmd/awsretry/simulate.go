@@ -1,17 +1,16 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"slices"
 	"sync"
 	"time"
 
@@ -22,7 +21,7 @@ import (
 )
 
 func (c *call) simulateCommand() *cobra.Command {
-	s := newSimulation()
+	s := &simulation{}
 	cmd := c.command("simulate", "what settings do to the calls of a program, in figures and pictures", simulateNotes,
 		"awsretry simulate --vs adaptive --limit 50 --workers 100 -o report.html", true, func(ctx context.Context) error { return c.simulate(ctx, s) })
 	s.question.define(c, cmd)
@@ -45,13 +44,12 @@ give the same output.
 
 // simulate plays the variants and prints the results.
 func (c *call) simulate(ctx context.Context, s *simulation) error {
-	if err := s.check(); err != nil {
+	if err := s.complete(); err != nil {
 		return err
 	}
-	for _, r := range s.required {
-		if _, err := r.figure(s.within); err != nil {
-			return err
-		}
+	limits, err := requirements(s.limits)
+	if err != nil {
+		return err
 	}
 	variants, err := c.variants(s)
 	if err != nil {
@@ -61,14 +59,13 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 		return err
 	}
 	debug.SetGCPercent(200) // A simulation makes many short-lived calls.
-	bar := progress{to: c.progress}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	res, err := c.play(ctx, s, variants, &bar)
+	err = c.play(ctx, s, variants)
 	stop()
-	bar.clear()
 	if err != nil {
 		return err
 	}
+	res := &result{simulation: s, args: c.args, version: c.build.Version, variants: variants}
 	if s.out != "" {
 		if err := res.save(s.out); err != nil {
 			return err
@@ -78,12 +75,9 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	case c.json:
 		err = c.print(res.json())
 	case s.out == "":
-		err = res.write(c.out, c.width)
+		_, err = io.WriteString(c.out, res.text(c.width))
 	}
-	if err != nil {
-		return err
-	}
-	return res.judge(c)
+	return cmp.Or(err, c.judge(variants, limits))
 }
 
 // checkOut returns an error before a long run if the file of the report cannot be written. It leaves what is there.
@@ -104,30 +98,25 @@ func (s *simulation) checkOut() error {
 }
 
 // play plays all variants. The curve is only for a report about failures.
-func (c *call) play(ctx context.Context, s *simulation, variants []*variant, bar *progress) (*result, error) {
-	if s.calls > 0 && s.duration == 0 {
+func (c *call) play(ctx context.Context, s *simulation, variants []*variant) error {
+	if s.Calls > 0 && s.Duration == longestCalls {
 		if err := s.untilDone(ctx, variants); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	for i, v := range variants {
-		done := func(share float64) { bar.show((float64(i)+share)/float64(len(variants)), v.Name) }
-		if err := v.play(ctx, s, done); err != nil {
-			return nil, fmt.Errorf("%s: %w", v.Name, err)
+		if c.progress != nil {
+			fmt.Fprintf(c.progress, "variant %d of %d\r", i+1, len(variants))
 		}
-		if s.out != "" && s.asks() == page.OfFailures {
-			var err error
-			if v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.fail.shares(), nil); err != nil {
-				return nil, fmt.Errorf("%s: %w", v.Name, err)
-			}
+		err := v.play(ctx, s)
+		if err == nil && s.out != "" && s.asks() == page.OfFailures {
+			v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.shares)
 		}
-		for _, before := range variants[:i] {
-			if v.same == "" && before.same == "" && v.likens(before) {
-				v.same = before.Name
-			}
+		if err != nil {
+			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 	}
-	return &result{simulation: s, args: c.args, version: c.build.Version, service: c.service, variants: variants}, nil
+	return nil
 }
 
 // untilDone sets the time to that in which the calls end with every variant, so that all have the same time and the
@@ -135,7 +124,7 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant, bar
 func (s *simulation) untilDone(ctx context.Context, variants []*variant) error {
 	longest := 0.0
 	for _, v := range variants {
-		if err := v.play(ctx, s, func(float64) {}); err != nil {
+		if err := v.play(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", v.Name, err)
 		}
 		for _, r := range v.runs {
@@ -145,90 +134,41 @@ func (s *simulation) untilDone(ctx context.Context, variants []*variant) error {
 			longest = max(longest, r.Done)
 		}
 	}
-	s.duration = time.Duration(math.Ceil(longest)) * time.Second
+	s.Duration = time.Duration(math.Ceil(longest)) * time.Second
+	s.Measured.To = s.Duration
 	return nil
 }
 
 // play plays a variant with each seed.
-func (v *variant) play(ctx context.Context, s *simulation, done func(share float64)) (err error) {
-	done(0)
-	if v.plan, err = v.Plan(); err != nil {
-		return err
-	}
+func (v *variant) play(ctx context.Context, s *simulation) error {
 	seeds := s.seeds()
 	v.runs = make([]*sim.Result, len(seeds))
 	errs := make([]error, len(seeds))
-	var passed progressOf
 	places := make(chan struct{}, runtime.GOMAXPROCS(0))
 	var runs sync.WaitGroup
 	for i, seed := range seeds {
 		places <- struct{}{}
 		runs.Go(func() {
 			defer func() { <-places }()
-			v.runs[i], errs[i] = sim.Play(ctx, s.scenario(), v.Variant, seed, func(share float64) { passed.of(i, share, len(seeds), done) })
+			v.runs[i], errs[i] = sim.Play(ctx, s.Scenario, v.Variant, seed)
 		})
 	}
 	runs.Wait()
-	err = cmp.Or(errs...)
+	err := cmp.Or(errs...)
 	if errors.Is(err, sim.ErrOpen) {
 		return fmt.Errorf("%w: lower --offered or --duration, or give --workers", err)
 	}
 	return err
 }
 
-// progressOf adds up the shares of several runs.
-type progressOf struct {
-	mu     sync.Mutex // guards shares; held while showing them
-	shares map[int]float64
-}
-
-func (p *progressOf) of(run int, share float64, runs int, done func(share float64)) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.shares == nil {
-		p.shares = map[int]float64{}
-	}
-	p.shares[run] = share
-	sum := 0.0
-	for i := range runs {
-		sum += p.shares[i]
-	}
-	done(sum / float64(runs))
-}
-
-// likens reports whether two variants come to the same in all that is shown: each run, the drain points, and the
-// picture of failures.
-func (v *variant) likens(other *variant) bool {
-	return fmt.Sprint(drainPoints(v.plan)) == fmt.Sprint(drainPoints(other.plan)) && slices.Equal(v.curve, other.curve) &&
-		slices.EqualFunc(v.runs, other.runs, (*sim.Result).Equal)
-}
-
 // asks returns the question of the simulation.
 func (s *simulation) asks() page.Question {
 	switch {
-	case s.outage > 0 || len(s.phases) > 0:
+	case len(s.Phases) > 0:
 		return page.InChange
-	case s.fail.share > 0 || s.fail.sweep:
+	case len(s.shares) > 0:
 		return page.OfFailures
 	default:
 		return page.AtLimit
 	}
-}
-
-// result is a finished simulation.
-type result struct {
-	*simulation
-	args     []string
-	version  string // of the command
-	service  string // the service of the defaults; or empty
-	variants []*variant
-}
-
-// save writes the report to a file.
-func (res *result) save(name string) error {
-	var report bytes.Buffer
-	if err := page.Write(&report, res.report()); err != nil {
-		return err
-	}
-	return os.WriteFile(name, report.Bytes(), 0o666)
 }

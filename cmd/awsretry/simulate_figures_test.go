@@ -49,21 +49,18 @@ func TestSimulateHasTheDrainPointsOfTheGuide(t *testing.T) {
 	out, _, status := runSimulate(t, "--json", "--vs", "v2.0", "--offered", "10")
 	require.Zero(t, status)
 	var got struct {
-		Drain []struct {
-			Variant, Kind string
-			Share         float64
-		} `json:"drain_points"`
+		Variants []struct {
+			Share    float64 `json:"drain_point"`
+			Timeouts float64 `json:"drain_point_timeouts"`
+			Throttle float64 `json:"drain_point_throttling"`
+		}
 	}
 	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	shares := map[string]float64{}
-	for _, d := range got.Drain {
-		shares[d.Variant+" "+d.Kind] = d.Share
-	}
-	require.Len(t, shares, 6)
-	require.InDelta(t, 0.22, shares["settings transient"], 0.01)
-	require.InDelta(t, 0.32, shares["settings throttling"], 0.01)
-	require.InDelta(t, 0.32, shares["v2.0 transient"], 0.01)
-	require.InDelta(t, 0.246, shares["v2.0 timeout"], 0.001)
+	require.Len(t, got.Variants, 2)
+	require.InDelta(t, 0.22, got.Variants[0].Share, 0.01)
+	require.InDelta(t, 0.32, got.Variants[0].Throttle, 0.01)
+	require.InDelta(t, 0.32, got.Variants[1].Share, 0.01)
+	require.InDelta(t, 0.246, got.Variants[1].Timeouts, 0.001)
 }
 
 // TestStormEndsByTheNumberOfItsQuotas holds the table of docs/simulate.md: how many seconds after the pause all is well.

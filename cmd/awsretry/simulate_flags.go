@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,23 +15,19 @@ import (
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
-// simulation holds the flags of simulate.
+// simulation holds the flags of simulate, most of them in the scenario that they describe.
 type simulation struct {
 	question
-	vs               []string
-	rate, burst      float64 // a burst of zero means one second of the rate
-	workers, clients int
-	calls            int // zero means those of the whole time
-	required         []requirement
-	offered          float64 // zero means five times the rate
-	latency          [2]time.Duration
-	queue            bool
-	timeout, within  time.Duration
-	fail             failShares
-	outage, duration time.Duration // a duration of zero means the default
-	phases           []phase
-	seed             uint64 // zero means ten of them
-	out              string
+	sim.Scenario
+
+	flags              *pflag.FlagSet
+	vs, phases, limits []string
+	changes            []string // what each phase changes
+	fails              string
+	shares             []float64 // of failing requests, for the picture
+	outage             time.Duration
+	seed               uint64 // zero means ten of them
+	out                string
 }
 
 // settled is when the figures begin to count, and when an outage begins.
@@ -40,75 +37,63 @@ const (
 	longestRun = 24 * time.Hour
 	// longestCalls is how long the calls of --calls may take without a --duration.
 	longestCalls = 4 * time.Hour
-	slowest      = 1e-3 // a second
-	fastest      = 1e6
+	fastest      = 1e6 // a second
 	mostCalls    = 2e7
-	mostCompare  = 7 // --vs; each of them takes room in the report
+	mostCompare  = 7 // --vs; each of them has a color in the report
 	usualSeeds   = 10
 )
 
-func newSimulation() *simulation {
-	return &simulation{
-		rate: 50, workers: 100, clients: 1, within: 5 * time.Second,
-		latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}, fail: failShares{to: 1},
-	}
-}
-
 func (s *simulation) define(f *pflag.FlagSet) {
-	f.Func("vs", "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times", s.addVariant)
-	f.Func("limit", "`rate` of requests a second that the service allows (default 50)", set(&s.rate, between(slowest, fastest)))
-	f.Func("burst", "`size` of the bucket of the service, in requests (default one second of the limit, and at least 1)", set(&s.burst, between(1, fastest)))
-	f.BoolVar(&s.queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
-	f.Func("workers", "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones (default 100)", set(&s.workers, whole(0, sim.MaxOpen)))
-	f.Func("clients", "`number` of clients, each with a retry quota and a send rate of its own (default 1)", set(&s.clients, whole(1, sim.MaxOpen)))
-	f.Func("calls", "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)", set(&s.calls, whole(1, mostCalls)))
-	f.Func("require", "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated", s.addRequirement)
-	f.Func("offered", "`calls` a second that callers want to make (default five times the limit)", set(&s.offered, between(slowest, fastest)))
-	f.Func("latency", "`time` of an answer, or two times A..B (default 5ms..20ms)", set(&s.latency, latencies))
-	f.Func("timeout", "`time` that a client waits for the answer to an attempt (default forever)", set(&s.timeout, timeFrom(0)))
-	f.Func("fail", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)", set(&s.fail, parseShares))
-	f.Func("outage", "`time` for which all requests fail, from second 30 on (default none)", set(&s.outage, timeFrom(0)))
-	f.Func("phase", "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be given up to 20 times", s.addPhase)
-	f.Func("duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)", set(&s.duration, timeFrom(settled+1)))
-	f.Func("within", "`time` in which a call has to succeed to be in time (default 5s)", set(&s.within, timeFrom(1)))
-	f.Func("seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)", set(&s.seed, func(text string) (uint64, error) {
-		seed, err := strconv.ParseUint(text, 10, 64)
-		if err != nil || seed == 0 {
-			return 0, fmt.Errorf("must be a whole number from 1 to %d", uint64(math.MaxUint64))
-		}
-		return seed, nil
-	}))
-	f.VarP(outFile{&s.out}, "output", "o", "`file` for the report as one HTML page")
+	s.flags = f
+	s.Conditions = sim.Conditions{Rate: 50, Workers: 100, Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}}
+	conditions(f, &s.Conditions)
+	f.StringArrayVar(&s.vs, "vs", nil, "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times")
+	f.BoolVar(&s.Queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
+	f.IntVar(&s.Clients, "clients", 1, "`number` of clients, each with a retry quota and a send rate of its own")
+	f.IntVar(&s.Calls, "calls", 0, "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
+	f.StringArrayVar(&s.limits, "require", nil, "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated")
+	f.StringVar(&s.fails, "fail", "0", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B")
+	f.DurationVar(&s.outage, "outage", 0, "`time` for which all requests fail, from second 30 on (default none)")
+	f.StringArrayVar(&s.phases, "phase", nil, "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be repeated")
+	f.DurationVar(&s.Duration, "duration", 0, "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
+	f.DurationVar(&s.Within, "within", 5*time.Second, "`time` in which a call has to succeed to be in time")
+	f.Uint64Var(&s.seed, "seed", 0, "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)")
+	f.StringVarP(&s.out, "output", "o", "", "`file` for the report as one HTML page")
 }
 
-// outFile is the value of --output.
-type outFile struct{ name *string }
+// conditions adds flags that set conditions, whose values are the defaults. A --phase sets them too.
+func conditions(f *pflag.FlagSet, c *sim.Conditions) {
+	f.Float64Var(&c.Rate, "limit", c.Rate, "`requests/s` that the service allows")
+	f.Float64Var(&c.Burst, "burst", c.Burst, "`requests` in the bucket of the service (default one second of the limit, and at least 1)")
+	f.Float64Var(&c.Offered, "offered", c.Offered, "`calls/s` that callers want to make (default five times the limit)")
+	f.IntVar(&c.Workers, "workers", c.Workers, "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones")
+	f.Var((*latency)(&c.Latency), "latency", "`time` of an answer, or two times A..B")
+	f.DurationVar(&c.Timeout, "timeout", c.Timeout, "`time` that a client waits for the answer to an attempt (default forever)")
+}
 
-// Set takes the name of a file.
-func (o outFile) Set(name string) error {
-	if name == "" || name == "-" {
-		return errors.New("must be the name of a file")
+// latency is the shortest and the longest time of an answer, as A..B.
+type latency [2]time.Duration
+
+// Set takes A..B, or one time for both.
+func (l *latency) Set(text string) (err error) {
+	from, to, both := strings.Cut(text, "..")
+	if !both {
+		to = from
 	}
-	*o.name = name
+	l[0], err = time.ParseDuration(from)
+	if err == nil {
+		l[1], err = time.ParseDuration(to)
+	}
+	if err != nil {
+		return errors.New("must be a time such as 10ms, or two such as 5ms..20ms")
+	}
 	return nil
 }
 
-// String returns the default: none.
-func (o outFile) String() string { return "" }
+func (l *latency) String() string { return l[0].String() + ".." + l[1].String() }
 
 // Type is for the help.
-func (o outFile) Type() string { return "file" }
-
-// set returns a flag function that keeps what parse returns.
-func set[T any](into *T, parse func(text string) (T, error)) func(string) error {
-	return func(text string) error {
-		value, err := parse(text)
-		if err == nil {
-			*into = value
-		}
-		return err
-	}
-}
+func (l *latency) Type() string { return "time" }
 
 // seeds returns the seeds to play.
 func (s *simulation) seeds() []uint64 {
@@ -122,182 +107,194 @@ func (s *simulation) seeds() []uint64 {
 	return all
 }
 
-// whole returns a parser of whole numbers.
-func whole(least, most int) func(string) (int, error) {
-	return func(text string) (int, error) {
-		n, err := strconv.Atoi(text)
-		if err != nil || n < least || n > most {
-			return 0, fmt.Errorf("must be a whole number from %d to %d", least, most)
-		}
-		return n, nil
+// complete makes the scenario of the flags, or returns an error for those that cannot be played.
+func (s *simulation) complete() error {
+	if s.Burst == 0 {
+		s.Burst = max(s.Rate, 1) // a bucket with room for less than one request would never allow any
 	}
-}
-
-// between returns a parser of numbers.
-func between(least, most float64) func(string) (float64, error) {
-	return func(text string) (float64, error) {
-		x, err := number(text)
-		if err != nil || x < least || x > most {
-			return 0, fmt.Errorf("must be a number from %v to %.0f", least, most)
-		}
-		return x, nil
+	if s.Offered == 0 {
+		s.Offered = 5 * s.Rate
 	}
-}
-
-func (s *simulation) addVariant(text string) error {
-	switch {
-	case slices.Contains(s.vs, text):
-		return errors.New("was given before")
-	case len(s.vs) == mostCompare:
-		return fmt.Errorf("at most %d", mostCompare)
+	if err := s.parseFail(); err != nil {
+		return usageError("--fail " + s.fails + ": " + err.Error())
 	}
-	if _, err := parseChange(text); err != nil {
+	if err := within(&s.Conditions); err != nil {
+		return usageError("--" + err.Error())
+	}
+	if err := s.addPhases(); err != nil {
 		return err
 	}
-	s.vs = append(s.vs, text)
-	return nil
-}
-
-// number reads a number that is neither infinite nor NaN.
-func number(text string) (float64, error) {
-	x, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(x) || math.IsInf(x, 0) {
-		return 0, errors.New("must be a number")
+	if s.Calls == 0 {
+		s.Measured.From = settled
 	}
-	return x, nil
-}
-
-// span splits A..B. A alone means both ends.
-func span(text string) (from, to string, both bool) {
-	from, to, both = strings.Cut(text, "..")
-	if !both {
-		to = from
+	if s.Duration == 0 {
+		s.Duration = max(90*time.Second, s.LastChange()+time.Minute)
+		if s.Calls > 0 {
+			s.Duration = longestCalls
+		}
 	}
-	return from, to, both
+	s.Measured.To = s.Duration
+	return s.check()
 }
 
-// latencies reads the range of the answer time.
-func latencies(text string) (both [2]time.Duration, err error) {
-	from, to, _ := span(text)
-	shortest, err := time.ParseDuration(from)
-	longest, also := time.ParseDuration(to)
-	switch {
-	case err != nil || also != nil || shortest < 0 || shortest > time.Hour || longest < 0 || longest > time.Hour:
-		return both, errors.New("must be a time such as 10ms, or two such as 5ms..20ms, from 0s to 1h")
-	case shortest > longest:
-		return both, errors.New("the first of the two times must not be above the second one")
-	}
-	return [...]time.Duration{shortest, longest}, nil
-}
-
-// failShares are the shares of failing requests.
-type failShares struct {
-	share    float64 // of the run
-	from, to float64 // of the picture
-	sweep    bool    // these were given
-}
-
-// points is the number of shares in the picture.
+// points is the number of shares in the picture of failures.
 const points = 21
 
-// shares returns the shares of the picture.
-func (f failShares) shares() []float64 {
-	all := make([]float64, points)
-	for i := range all {
-		all[i] = f.from + (f.to-f.from)*float64(i)/(points-1)
+// parseFail reads --fail: the share of the run, and those of the picture.
+func (s *simulation) parseFail() (err error) {
+	from, to, both := strings.Cut(s.fails, "..")
+	if s.Fail, err = strconv.ParseFloat(from, 64); err != nil {
+		return errors.New("must be a share such as 0.1, or two such as 0..0.5")
 	}
-	return all
-}
-
-func parseShares(text string) (failShares, error) {
-	from, to, both := span(text)
-	a, err := number(from)
-	b, also := number(to)
-	switch {
-	case err != nil || also != nil || a < 0 || a > 1 || b < 0 || b > 1:
-		return failShares{}, errors.New("must be a share from 0 to 1, or two such as 0..0.5")
-	case !both:
-		return failShares{share: a, to: 1}, nil
-	case a >= b:
-		return failShares{}, errors.New("the first of the two shares must be below the second one")
-	default:
-		return failShares{share: a, from: a, to: b, sweep: true}, nil
-	}
-}
-
-// timeFrom returns a parser of times.
-func timeFrom(least time.Duration) func(string) (time.Duration, error) {
-	return func(text string) (time.Duration, error) {
-		d, err := time.ParseDuration(text)
-		switch {
-		case err != nil:
-			return 0, errors.New("must be a time such as 60s")
-		case d < 0 || d > longestRun:
-			return 0, fmt.Errorf("must be from 0s to %v", longestRun)
-		case d < least && least > 1:
-			return 0, fmt.Errorf("must be longer than %v: the figures count from there", settled)
-		case d < least:
-			return 0, errors.New("must be above 0s")
+	first, last := 0.0, 1.0
+	if both {
+		first = s.Fail
+		if last, err = strconv.ParseFloat(to, 64); err != nil || !(first < last && last <= 1) {
+			return errors.New("the second share must be above the first one, and at most 1")
 		}
-		return d, nil
 	}
-}
-
-// check returns an error for flags that conflict.
-func (s *simulation) check() error {
-	if n := s.clients * max(s.workers, 1); n > sim.MaxOpen {
-		return usageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
-	}
-	scenario := s.scenario()
-	whole := sim.Window{To: scenario.Duration}
-	wanted := scenario.Wanted(whole)
-	if s.calls > 0 {
-		wanted = float64(s.calls)
-	}
-	if n := wanted * float64(len(s.seeds())); n > mostCalls {
-		return usageError(fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, n))
-	}
-	for _, p := range scenario.Phases {
-		switch {
-		case p.From >= scenario.Duration:
-			return usageError(fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", p.From, scenario.Duration))
-		case p.Workers > 0 && s.workers == 0:
-			return usageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
-		case s.clients*p.Workers > sim.MaxOpen:
-			return usageError(fmt.Sprintf("--phase %v: at most %d workers in all", p.From, sim.MaxOpen))
+	if both || s.Fail > 0 {
+		for i := range points {
+			s.shares = append(s.shares, first+(last-first)*float64(i)/(points-1))
 		}
 	}
 	return nil
 }
 
-// scenario returns the scenario to play.
-func (s *simulation) scenario() sim.Scenario {
-	base := sim.Conditions{
-		Rate: s.rate, Burst: s.burst, Latency: s.latency, Fail: s.fail.share, Offered: s.offered, Workers: s.workers, Timeout: s.timeout,
-	}
-	if base.Burst == 0 {
-		base.Burst = max(s.rate, 1) // a bucket with room for less than one request would never allow any
-	}
-	if base.Offered == 0 {
-		base.Offered = 5 * s.rate
-	}
-	phases := s.phasesOf(base)
-	length := s.duration
-	measured := settled
-	if s.calls > 0 {
-		measured = 0
-	}
-	if length == 0 {
-		length = 90*time.Second + s.outage
-		if s.calls > 0 {
-			length = longestCalls
-		}
-		if n := len(s.phases); n > 0 {
-			length = max(length, s.phases[n-1].from+time.Minute)
+// within returns an error for conditions that cannot be played.
+func within(c *sim.Conditions) error {
+	for _, v := range []struct {
+		name               string
+		value, least, most float64
+	}{
+		{"limit", c.Rate, 0, fastest},
+		{"burst", c.Burst, 1, fastest},
+		{"offered", c.Offered, 0, 5 * fastest},
+		{"workers", float64(c.Workers), 0, sim.MaxOpen},
+		{"fail", c.Fail, 0, 1},
+		{"throttle", c.Throttle, 0, 1},
+	} {
+		if !(v.value >= v.least && v.value <= v.most) {
+			return fmt.Errorf("%s: must be from %s to %s, not %s", v.name, digits(v.least), digits(v.most), digits(v.value))
 		}
 	}
-	return sim.Scenario{
-		Conditions: base, Phases: phases, Queue: s.queue, Calls: s.calls, Clients: s.clients,
-		Duration: length, Measured: sim.Window{From: measured, To: length}, Within: s.within,
+	if c.Latency[0] < 0 || c.Latency[0] > c.Latency[1] || c.Latency[1] > time.Hour {
+		return errors.New("latency: must be from 0s to 1h, with the shorter time first")
 	}
+	if c.Timeout < 0 || c.Timeout > time.Hour {
+		return errors.New("timeout: must be from 0s to 1h")
+	}
+	return nil
+}
+
+// digits formats a number with all its digits.
+func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+
+// addPhases reads each --phase, and --outage, which is two of them.
+func (s *simulation) addPhases() error {
+	type change struct {
+		from        time.Duration
+		place, text string
+	}
+	var changes []change
+	if s.outage > 0 {
+		changes = []change{{settled, "--outage", "fail=1"}, {settled + s.outage, "--outage", "fail=" + digits(s.Fail)}}
+	}
+	for _, text := range s.phases {
+		at, list, _ := strings.Cut(text, ":")
+		from, err := time.ParseDuration(at)
+		if err != nil || from < 0 || list == "" {
+			return usageError("--phase " + text + ": must be TIME:KEY=VALUE;KEY=VALUE, such as 30s:offered=4x;fail=0.5")
+		}
+		changes = append(changes, change{from, "--phase " + text, list})
+	}
+	slices.SortStableFunc(changes, func(a, b change) int { return cmp.Compare(a.from, b.from) })
+	now := s.Conditions
+	for _, c := range changes {
+		for part := range strings.SplitSeq(c.text, ";") {
+			if err := s.change(&now, part); err != nil {
+				return usageError(fmt.Sprintf("%s: %q: %v", c.place, part, err))
+			}
+		}
+		if err := within(&now); err != nil {
+			return usageError(c.place + ": " + err.Error())
+		}
+		s.Phases = append(s.Phases, sim.Phase{From: c.from, Conditions: now})
+		s.changes = append(s.changes, c.text)
+	}
+	return nil
+}
+
+// change changes conditions as KEY=VALUE says. A multiple such as 4x is of the base.
+func (s *simulation) change(now *sim.Conditions, text string) error {
+	key, value, _ := strings.Cut(text, "=")
+	flagsOf := func(c *sim.Conditions) *pflag.Flag {
+		var f pflag.FlagSet
+		conditions(&f, c)
+		f.Float64Var(&c.Fail, "fail", c.Fail, "")
+		f.Float64Var(&c.Throttle, "throttle", c.Throttle, "")
+		return f.Lookup(key)
+	}
+	flag := flagsOf(now)
+	if flag == nil {
+		return errors.New("the key must be offered, workers, limit, burst, fail, throttle, latency or timeout")
+	}
+	if by, multiple := strings.CutSuffix(value, "x"); multiple {
+		x, err := strconv.ParseFloat(by, 64)
+		if err != nil || !(x >= 0 && x <= fastest) {
+			return fmt.Errorf("must be a number from 0 to %.0f before the x", fastest)
+		}
+		value = times(flagsOf(new(s.Conditions)).Value, x)
+	}
+	return flag.Value.Set(value)
+}
+
+// times returns a multiple of a number or of times.
+func times(value pflag.Value, by float64) string {
+	parts := strings.Split(value.String(), "..")
+	for i, part := range parts {
+		if d, err := time.ParseDuration(part); err == nil && d != 0 {
+			parts[i] = time.Duration(min(by*float64(d), float64(longestRun))).String()
+		} else if x, err := strconv.ParseFloat(part, 64); err == nil && value.Type() == "int" {
+			parts[i] = digits(math.Round(by * x))
+		} else if err == nil {
+			parts[i] = digits(by * x)
+		}
+	}
+	return strings.Join(parts, "..")
+}
+
+// check returns an error for flags that are out of their bounds or conflict.
+func (s *simulation) check() error {
+	wanted := s.Wanted(sim.Window{To: s.Duration})
+	if s.Calls > 0 {
+		wanted = float64(s.Calls)
+	}
+	wanted *= float64(len(s.seeds()))
+	for _, wrong := range []struct {
+		is   bool
+		text string
+	}{
+		{len(s.vs) > mostCompare, fmt.Sprintf("--vs: at most %d", mostCompare)},
+		{s.Clients < 1, "--clients: must be at least 1"},
+		{s.Calls < 0, "--calls: must be at least 0"},
+		{s.Within <= 0, "--within: must be above 0s"},
+		{s.outage < 0, "--outage: must be at least 0s"},
+		{s.Duration <= s.Measured.From || s.Duration > longestRun, fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v", s.Measured.From, longestRun)},
+		{wanted > mostCalls, fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, wanted)},
+		{s.LastChange() >= s.Duration, fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", s.LastChange(), s.Duration)},
+	} {
+		if wrong.is {
+			return usageError(wrong.text)
+		}
+	}
+	for _, p := range append(s.Phases, sim.Phase{Conditions: s.Conditions}) {
+		if p.Workers > 0 && s.Workers == 0 {
+			return usageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
+		}
+		if n := s.Clients * max(p.Workers, 1); n > sim.MaxOpen {
+			return usageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
+		}
+	}
+	return nil
 }

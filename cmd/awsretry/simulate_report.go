@@ -1,26 +1,39 @@
 package main
 
 import (
-	"fmt"
-	"strconv"
+	"bytes"
+	"os"
+	"slices"
 	"strings"
 	"unicode"
 
+	"github.com/spf13/pflag"
+
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
+
+// save writes the report to a file.
+func (res *result) save(name string) error {
+	var report bytes.Buffer
+	if err := page.Write(&report, res.report()); err != nil {
+		return err
+	}
+	return os.WriteFile(name, report.Bytes(), 0o666)
+}
 
 // report is the report of the simulation.
 func (res *result) report() *page.Report {
 	r := &page.Report{
-		Command: res.command(), Version: res.version, Answer: res.answer(), Question: res.asks(), Played: res.facts(),
-		Within: res.within,
+		Command: res.command(), Version: res.version, Answer: res.answer(), Question: res.asks(), Played: res.played(),
+		Phases: res.spans(), Duration: res.Duration, Results: res.table(),
 	}
-	s := res.scenario()
-	r.Phases = spans(&s)
 	for _, v := range res.variants {
-		r.Variants = append(r.Variants, page.Variant{
-			Name: v.Name, Settings: v.settings, Runs: v.runs, Result: v.result(), Same: v.same, Curve: v.curve, Drain: drainPoints(v.plan),
-		})
+		drawn := page.Variant{Name: v.Name, Settings: v.settings, Run: sim.Median(v.runs), Curve: v.curve}
+		if at := drawn.Run.Drain; at > 0 {
+			drawn.Drains = number(100*at) + " %"
+		}
+		r.Variants = append(r.Variants, drawn)
 	}
 	return r
 }
@@ -50,44 +63,32 @@ func quoted(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// facts returns what was played.
-func (res *result) facts() []page.Fact {
-	s := res.scenario()
-	workers := fmt.Sprintf("%d, each with %d workers", s.Clients, s.Workers)
-	if s.Workers == 0 {
-		workers = fmt.Sprintf("%d, calls begin at random instants", s.Clients)
+// played returns the flags of the scenario that have a value.
+func (res *result) played() (all []page.Fact) {
+	for _, name := range []string{"limit", "burst", "queue", "clients", "workers", "offered", "calls", "latency", "timeout", "fail", "outage", "phase", "duration", "within", "seed"} {
+		f := res.flags.Lookup(name)
+		value := strings.Trim(f.Value.String(), "[]")
+		if slices.Contains([]string{"", "0s", "false"}, value) || value == "0" && name != "workers" {
+			continue
+		}
+		if unit, _ := pflag.UnquoteUsage(f); f.Value.Type() == "float64" {
+			value += " " + unit
+		}
+		all = append(all, page.Fact{Name: name, Value: value})
 	}
-	limit := asGiven(s.Rate) + " requests a second, burst " + asGiven(s.Burst)
-	if s.Queue {
-		limit = asGiven(s.Rate) + " requests a second, in a queue"
-	}
-	facts := []page.Fact{
-		{Name: "limit", Value: limit},
-		{Name: "clients", Value: workers},
-		{Name: "offered", Value: asGiven(s.Offered) + " calls a second"},
-		{Name: "latency", Value: page.Seconds(s.Latency[0].Seconds()) + " to " + page.Seconds(s.Latency[1].Seconds())},
-		{Name: "failing requests", Value: page.Percent(s.Fail)},
-	}
-	if s.Timeout > 0 {
-		facts = append(facts, page.Fact{Name: "timeout", Value: page.Seconds(s.Timeout.Seconds()) + " for each attempt"})
-	}
-	if res.outage > 0 {
-		facts = append(facts, page.Fact{Name: "outage", Value: fmt.Sprintf("%s, from second %.0f", page.Seconds(res.outage.Seconds()), settled.Seconds())})
-	}
-	for _, phase := range res.phases {
-		facts = append(facts, page.Fact{Name: "phase", Value: phase.String()})
-	}
-	seeds := "1 to " + strconv.Itoa(usualSeeds)
-	if res.seed > 0 {
-		seeds = strconv.FormatUint(res.seed, 10)
-	}
-	if res.calls > 0 {
-		facts = append(facts, page.Fact{Name: "calls", Value: strconv.Itoa(res.calls)})
-	}
-	return append(facts,
-		page.Fact{Name: "time", Value: fmt.Sprintf("%s, of which the figures count from second %.0f", page.Seconds(s.Duration.Seconds()), s.Measured.From.Seconds())},
-		page.Fact{Name: "seeds", Value: seeds})
+	return all
 }
 
-// asGiven formats a number with all its digits.
-func asGiven(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
+// spans returns the parts of the run that differ from the start, each with what was changed.
+func (res *result) spans() (all []page.Phase) {
+	for i, p := range res.Phases {
+		to := res.Duration
+		if i+1 < len(res.Phases) {
+			to = res.Phases[i+1].From
+		}
+		if p.Conditions != res.Conditions && p.From < to {
+			all = append(all, page.Phase{From: p.From, To: to, Label: strings.ReplaceAll(res.changes[i], ";", ", ")})
+		}
+	}
+	return all
+}

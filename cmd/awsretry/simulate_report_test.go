@@ -65,7 +65,8 @@ func reported(t *testing.T, args ...string) string {
 	require.Zero(t, status, errs)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(text), " ")), " ")
+	visible := regexp.MustCompile(`(?s)<(style|script).*?</(style|script)>`).ReplaceAllString(string(text), "")
+	return strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(visible, " ")), " ")
 }
 
 func TestSimulateReportsWhatWasPlayed(t *testing.T) {
@@ -76,11 +77,11 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 		want, absent string
 	}{
 		"the version of the command":   {small(), "Made by awsretry v0.0.0-test.", ""},
-		"the default burst":            {[]string{"--limit", "7", "--offered", "1"}, "limit 7 requests a second, burst 7 ", ""},
+		"the default burst":            {[]string{"--limit", "7", "--offered", "1"}, "limit 7 requests/s burst 7 requests ", ""},
 		"the command without the file": {small("--output", os.DevNull, "--seed=3"), " awsretry simulate --seed=3 --limit 20 --offered 1 With the settings", os.DevNull},
-		"the outage":                   {small("--outage", "10s"), "outage 10.0 s, from second 30 ", ""},
-		"shares that were asked for":   {small("--fail", "0.1..0.2"), "failing requests 10.0 %", " 25 % 1."},
-		"nothing is retried":           {small("--vs", "max_attempts=1"), "max_attempts=1 — — — ", "drains at 100 %"},
+		"the outage":                   {small("--outage", "10s"), "outage 10s ", ""},
+		"shares that were asked for":   {small("--fail", "0.1..0.2"), "fail 0.1..0.2 ", "0.25"},
+		"nothing is retried":           {small("--vs", "max_attempts=1"), "drain point 21.5 % — ", "drains at"},
 		"a behavior for all":           {small("--behavior", "v2.0", "--vs", "adaptive"), "behavior v2.0 option --behavior same", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -94,13 +95,13 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 	}
 }
 
-// Each variant has its own line in the picture of failures, also where all of them succeed in the run itself.
+// Each variant has its own line in the picture of failures, also where all of them come to the same in the run itself.
 func TestSimulateReportKeepsVariantsApartThatDifferInAPicture(t *testing.T) {
 	t.Parallel()
 	text := reported(t, "--fail", "0..0.5", "--limit", "500", "--offered", "5", "--workers", "0", "--seed", "1", "--vs", "v2.0", "--vs", "v2.1")
 	require.Contains(t, text, "drains at 21.5 %")
 	require.Contains(t, text, "v2.0 (drains at 32.1 %)")
-	require.Contains(t, text, "settings, v2.1 (drains at 21.5 %)", "these come to the same everywhere")
+	require.Contains(t, text, "v2.1 (drains at 21.5 %)")
 }
 
 func TestInterruptedSimulationLeavesTheFileOfTheReport(t *testing.T) {

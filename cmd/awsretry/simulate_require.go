@@ -4,54 +4,63 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/internal/escape"
 )
 
 // requirement is a --require: a limit that a figure of each variant has to keep.
 type requirement struct {
-	text, name, sign string
-	limit            float64
+	text, sign string
+	limit      float64
+	figure     int // its place among the rows
 }
 
 var requirementForm = regexp.MustCompile(`^([^<>=]+)(<=|>=|<|>)(.+)$`)
 
-func (s *simulation) addRequirement(text string) error {
-	parts := requirementForm.FindStringSubmatch(text)
-	if parts == nil {
-		return errors.New("must be a name, <, <=, > or >=, and a limit, such as failed<1%")
+func requirements(texts []string) (all []requirement, err error) {
+	for _, text := range texts {
+		r, err := parseRequirement(text)
+		if err != nil {
+			return nil, usageError("--require " + text + ": " + err.Error())
+		}
+		all = append(all, r)
 	}
-	r := requirement{text: text, name: strings.TrimSpace(parts[1]), sign: parts[2]}
-	value := strings.TrimSpace(parts[3])
-	share, percent := strings.CutSuffix(value, "%")
-	x, err := number(strings.TrimSpace(share))
-	if d, invalid := time.ParseDuration(value); err != nil && invalid == nil {
-		x, err = d.Seconds(), nil
-	}
-	if err != nil {
-		return fmt.Errorf("%q: must be a number, a share such as 1%%, or a time such as 2s", value)
-	}
-	if r.limit = x; percent {
-		r.limit /= 100
-	}
-	s.required = append(s.required, r)
-	return nil
+	return all, nil
 }
 
-// figure returns the figure that a requirement is about.
-func (r requirement) figure(within time.Duration) (page.Figure, error) {
-	var names []string
-	for _, f := range page.Figures(within) {
-		if r.name == f.Key || r.name == f.Name || r.name == "within" && f.Key == "within_share" {
-			return f, nil
-		}
-		names = append(names, f.Key)
+func parseRequirement(text string) (requirement, error) {
+	parts := requirementForm.FindStringSubmatch(text)
+	if parts == nil {
+		return requirement{}, errors.New("must be a name, <, <=, > or >=, and a limit, such as failed<1%")
 	}
-	return page.Figure{}, usageError(fmt.Sprintf("--require %s: %s is no figure: %s", r.text, strconv.Quote(r.name), strings.Join(names, ", ")))
+	name, value := strings.TrimSpace(parts[1]), strings.TrimSpace(parts[3])
+	r := requirement{text: text, sign: parts[2]}
+	share, percent := strings.CutSuffix(value, "%")
+	limit, err := strconv.ParseFloat(strings.TrimSpace(share), 64)
+	if d, invalid := time.ParseDuration(value); err != nil && invalid == nil {
+		limit, err = d.Seconds(), nil
+	}
+	if err != nil || limit-limit != 0 { // neither NaN nor infinite
+		return r, fmt.Errorf("%q: must be a number, a share such as 1%%, or a time such as 2s", value)
+	}
+	if r.limit = limit; percent {
+		r.limit /= 100
+	}
+	rows := sim.Rows(nil)
+	r.figure = slices.IndexFunc(rows, func(row sim.Row) bool { return row.Key == name || row.Name == name })
+	if r.figure < 0 {
+		var names []string
+		for _, row := range rows {
+			names = append(names, row.Key)
+		}
+		return r, fmt.Errorf("%q is no figure: %s", name, strings.Join(names, ", "))
+	}
+	return r, nil
 }
 
 // keeps reports whether a figure keeps the limit. One that does not apply keeps none.
@@ -68,23 +77,16 @@ func (r requirement) keeps(x float64) bool {
 	}
 }
 
-// judge says which requirements a variant does not keep. The median of the runs counts.
-func (res *result) judge(c *call) error {
-	broken := false
-	for _, v := range res.variants {
-		for _, r := range res.required {
-			f, err := r.figure(res.within)
-			if err != nil {
-				return err
-			}
-			if s := v.of(f.Value); !r.keeps(s.Median) {
-				broken = true
-				fmt.Fprintf(c.errs, "awsretry simulate: %s: %s does not hold: it is %s\n", escape.Escaped(v.Name), escape.Escaped(r.text), f.Text(s))
+// judge says which limits a variant does not keep. The median of the runs counts.
+func (c *call) judge(variants []*variant, limits []requirement) (err error) {
+	for _, v := range variants {
+		rows := sim.Rows(v.runs)
+		for _, r := range limits {
+			if row := rows[r.figure]; !r.keeps(row.Median) {
+				err = errBad
+				fmt.Fprintf(c.errs, "awsretry simulate: %s: %s does not hold: it is %s\n", escape.Escaped(v.Name), escape.Escaped(r.text), figure(row))
 			}
 		}
 	}
-	if broken {
-		return errBad
-	}
-	return nil
+	return err
 }

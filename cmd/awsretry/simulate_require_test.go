@@ -56,7 +56,7 @@ func TestSimulateSaysWhenCallsAreDone(t *testing.T) {
 	for args, want := range map[string]string{
 		"--calls 200 --limit 20 --offered 20 --seed 1":               "With the settings, 200 calls are done after ",
 		"--calls 200 --limit 20 --offered 20 --workers 0 --seed 1":   "With the settings, 200 calls are done after ",
-		"--calls 200 --limit 20 --offered 1 --duration 60s --seed 1": "With the settings, the 200 calls are not done after 1 m 0 s.",
+		"--calls 200 --limit 20 --offered 1 --duration 60s --seed 1": "With the settings, the 200 calls are not done after 1m0s, and 0 % of those that are fail.",
 		"--calls 50 --offered 20 --fail 1 --seed 1":                  "100 % of them fail. They fail for want of quota (",
 	} {
 		out, errs, status := runSimulate(t, strings.Fields(args)...)

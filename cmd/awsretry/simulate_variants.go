@@ -17,186 +17,150 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// change is a --vs: settings, and what the program does around a call.
-type change struct {
-	given             []config.Candidate
-	behavior          retry.Behavior
-	deadline, timeout time.Duration
-	quota             int // capacity; zero means the default
-	controller        ratelimit.Controller
-	sendLimit         adaptive.SendLimit
-}
-
-// parseChange reads a --vs.
-func parseChange(text string) (change, error) {
-	var c change
-	var keys []string
-	for part := range strings.SplitSeq(text, ",") {
-		key, value, assigned := strings.Cut(part, "=")
-		switch {
-		case part == string(retry.V20), part == string(retry.V21):
-			key, c.behavior = "behavior", retry.Behavior(part)
-		case part == string(awsretry.ModeStandard), part == string(awsretry.ModeAdaptive):
-			key, value = "retry_mode", part
-		case part == ratelimit.Hold.String():
-			key, value, c.controller = "retry_mode", string(awsretry.ModeAdaptive), ratelimit.Hold
-		case !assigned || !slices.Contains([]string{"max_attempts", "max_backoff", "min_delay", "max_elapsed", "quota_capacity", "send_limit", "deadline", "timeout"}, key):
-			return c, fmt.Errorf("%q: must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, "+
-				"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D", part)
-		}
-		if slices.Contains(keys, key) {
-			return c, fmt.Errorf("%q: there is another %s", part, key)
-		}
-		keys = append(keys, key)
-		if err := c.set(key, value, "--vs "+text); err != nil {
-			return c, fmt.Errorf("%q: %w", part, err)
-		}
-	}
-	switch known := c.sendLimit != (adaptive.SendLimit{}); {
-	case known && slices.ContainsFunc(c.given, func(given config.Candidate) bool { return given.Raw == string(awsretry.ModeStandard) }):
-		return c, errors.New("send_limit: standard mode has no send rate")
-	case known && !slices.Contains(keys, "retry_mode"):
-		return c, c.set("retry_mode", string(awsretry.ModeAdaptive), "--vs "+text)
-	}
-	return c, nil
-}
-
-func (c *change) set(key, value, place string) (err error) {
-	switch key {
-	case "behavior":
-		return nil
-	case "quota_capacity":
-		if c.quota, err = strconv.Atoi(value); err != nil || c.quota < 1 || c.quota > fastest {
-			return fmt.Errorf("must be a whole number from 1 to %.0f", fastest)
-		}
-		return nil
-	case "send_limit":
-		rate, burst, _ := strings.Cut(value, ":")
-		ceiling, err := strconv.ParseFloat(rate, 64)
-		if err == nil {
-			c.sendLimit.Ceiling = ratelimit.Rate(ceiling)
-			c.sendLimit.Burst, err = strconv.ParseFloat(burst, 64)
-		}
-		if err != nil || !(ceiling >= 0.01 && ceiling <= fastest && c.sendLimit.Burst >= 1 && c.sendLimit.Burst <= fastest) {
-			return fmt.Errorf("must be a rate from 0.01 to %.0f and a burst from 1, such as 20:100", fastest)
-		}
-		return nil
-	case "deadline", "timeout":
-		into := &c.deadline
-		if key == "timeout" {
-			into = &c.timeout
-		}
-		if *into, err = time.ParseDuration(value); err != nil || *into <= 0 {
-			return errors.New("must be a duration above zero, such as 2s")
-		}
-		return nil
-	}
-	candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: place, Key: key}}
-	if invalid, ok := errors.AsType[*config.ValueError](candidate.Check()); ok {
-		return invalid.Err
-	}
-	c.given = append(c.given, candidate)
-	return nil
-}
-
-// strategy returns the configuration of the strategy, apart from the settings.
-func (c *change) strategy() (all adaptive.Config) {
-	if c.quota > 0 {
-		all.Standard.QuotaCapacity = &c.quota
-	}
-	all.Controller = c.controller
-	if c.sendLimit != (adaptive.SendLimit{}) {
-		all.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return c.sendLimit }
-	}
-	return all
-}
-
 // variant is a way to retry and its results.
 type variant struct {
 	sim.Variant
+	place    string // --vs and the name
+	given    []config.Candidate
+	behavior retry.Behavior
+	strategy adaptive.Config // apart from the settings
 	settings []page.Setting
-	plan     retry.Plan
 	runs     []*sim.Result // one for each seed
 	curve    []sim.Point
-	same     string // the name of a variant before it with the same results
 }
 
-// of returns the spread of a figure over all runs.
-func (v *variant) of(figure func(r *sim.Result) float64) sim.Spread {
-	return sim.SpreadOf(v.runs, figure)
-}
-
-// result returns the run that the pictures show.
-func (v *variant) result() *sim.Result { return sim.Median(v.runs) }
-
-// variants resolves the settings of all variants.
+// variants returns the settings and each --vs.
 func (c *call) variants(s *simulation) ([]*variant, error) {
 	all := make([]*variant, 0, 1+len(s.vs))
-	for i, text := range append([]string{""}, s.vs...) {
-		var with change
-		service := page.Setting{Name: "service", Value: c.service, Origin: "option --service"}
-		query := c.query(s.question, service.Value)
-		name, place := "settings", "option --behavior"
+	for i, name := range append([]string{"settings"}, s.vs...) {
+		v := &variant{Variant: sim.Variant{Name: name}}
 		if i > 0 {
-			name = text
-			with, _ = parseChange(text) // It was accepted as a flag.
+			v.place = "--vs " + name
+			if slices.Contains(s.vs[:i-1], name) {
+				return nil, usageError(v.place + ": was given before")
+			}
+			if err := v.parse(); err != nil {
+				return nil, usageError(v.place + ": " + err.Error())
+			}
 		}
-		if with.behavior != "" {
-			query.Override.Behavior, place = &with.behavior, "--vs "+text
-		}
-		query.Given = with.given
-		settings, err := query.Resolve()
-		if invalid, ok := errors.AsType[*config.ValueError](err); ok && strings.HasPrefix(invalid.Origin.Name, "--vs ") {
+		err := v.resolve(c.query(s.question, c.service))
+		if invalid, ok := errors.AsType[*config.ValueError](err); ok && i > 0 && invalid.Origin.Name == v.place {
 			return nil, usageError(message(err))
 		}
 		if err != nil {
 			return nil, err
 		}
-		v := &variant{
-			Variant:  sim.Variant{Name: name, Deadline: with.deadline, AttemptTimeout: with.timeout},
-			settings: settingsOf(settings, place),
-		}
-		if service.Value != "" {
-			v.settings = append(v.settings, service)
-		}
-		for _, d := range []struct {
-			name  string
-			value time.Duration
-		}{{"deadline", with.deadline}, {"timeout", with.timeout}} {
-			if d.value > 0 {
-				v.settings = append(v.settings, page.Setting{Name: d.name, Value: d.value.String(), Origin: "--vs " + text})
-			}
-		}
-		if with.quota > 0 {
-			v.settings = append(v.settings, page.Setting{Name: "quota_capacity", Value: strconv.Itoa(with.quota), Origin: "--vs " + text})
-		}
-		if with.controller == ratelimit.Hold {
-			v.settings = append(v.settings, page.Setting{Name: "controller", Value: with.controller.String(), Origin: "--vs " + text})
-		}
-		if known := with.sendLimit; known.Ceiling > 0 {
-			value := fmt.Sprintf("%v/s, burst %v", known.Ceiling, known.Burst)
-			v.settings = append(v.settings, page.Setting{Name: "send_limit", Value: value, Origin: "--vs " + text})
-		}
-		v.New = func(p sim.Parts) (retry.Strategy, error) {
-			return awsretry.New(settings, awsretry.WithConfig(with.strategy()),
-				awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
+		if c.service != "" {
+			v.settings = append(v.settings, page.Setting{Name: "service", Value: c.service, Origin: "--service"})
 		}
 		all = append(all, v)
 	}
 	return all, nil
 }
 
-// settingsOf returns the settings of a variant. behavior is the origin of a behavior that was set.
-func settingsOf(s *config.Settings, behavior string) []page.Setting {
-	asked := s.Behavior.Origin.String()
-	if s.Behavior.Origin.Kind == "option" {
-		asked = behavior
+// parse reads a --vs.
+func (v *variant) parse() error {
+	seen := map[string]string{}
+	for part := range strings.SplitSeq(v.Name, ",") {
+		key, value, _ := strings.Cut(part, "=")
+		switch part {
+		case string(retry.V20), string(retry.V21):
+			key, value = "behavior", part
+		case string(awsretry.ModeStandard), string(awsretry.ModeAdaptive):
+			key, value = "retry_mode", part
+		case ratelimit.Hold.String():
+			key, value = "controller", part
+		}
+		if _, again := seen[key]; again {
+			return fmt.Errorf("%q: there is another %s", part, key)
+		}
+		seen[key] = value
+		if err := v.set(key, value); err != nil {
+			return fmt.Errorf("%q: %w", part, err)
+		}
+	}
+	if v.strategy.Controller != ratelimit.Hold && v.strategy.SendLimit == nil {
+		return nil
+	}
+	switch seen["retry_mode"] {
+	case "":
+		return v.set("retry_mode", string(awsretry.ModeAdaptive))
+	case string(awsretry.ModeStandard):
+		return errors.New("standard mode has no send rate")
+	}
+	return nil
+}
+
+func (v *variant) set(key, value string) (err error) {
+	switch key {
+	case "behavior":
+		v.behavior = retry.Behavior(value)
+		return nil
+	case "retry_mode", "max_attempts", "max_backoff", "min_delay", "max_elapsed":
+		candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: v.place, Key: key}}
+		if invalid, ok := errors.AsType[*config.ValueError](candidate.Check()); ok {
+			return invalid.Err
+		}
+		v.given = append(v.given, candidate)
+		return nil
+	case "controller":
+		v.strategy.Controller = ratelimit.Hold
+	case "quota_capacity":
+		capacity, err := strconv.Atoi(value)
+		if err != nil || capacity < 1 || capacity > fastest {
+			return fmt.Errorf("must be a whole number from 1 to %.0f", fastest)
+		}
+		v.strategy.Standard.QuotaCapacity = &capacity
+	case "send_limit":
+		rate, burst, _ := strings.Cut(value, ":")
+		ceiling, err := strconv.ParseFloat(rate, 64)
+		tokens, also := strconv.ParseFloat(burst, 64)
+		if err != nil || also != nil || !(ceiling >= 0.01 && ceiling <= fastest && tokens >= 1 && tokens <= fastest) {
+			return fmt.Errorf("must be a rate from 0.01 to %.0f and a burst from 1, such as 20:100", fastest)
+		}
+		limit := adaptive.SendLimit{Ceiling: ratelimit.Rate(ceiling), Burst: tokens}
+		v.strategy.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return limit }
+	case "deadline":
+		v.Deadline, err = positive(value)
+	case "timeout":
+		v.AttemptTimeout, err = positive(value)
+	default:
+		return errors.New("must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D")
+	}
+	v.settings = append(v.settings, page.Setting{Name: key, Value: value, Origin: v.place})
+	return err
+}
+
+func positive(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil || d <= 0 {
+		return 0, errors.New("must be a duration above zero, such as 2s")
+	}
+	return d, nil
+}
+
+// resolve reads the settings of the variant.
+func (v *variant) resolve(query config.Query) error {
+	if query.Given = v.given; v.behavior != "" {
+		query.Override.Behavior = &v.behavior
+	}
+	s, err := query.Resolve()
+	if err != nil {
+		return err
+	}
+	v.New = func(p sim.Parts) (retry.Strategy, error) {
+		return awsretry.New(s, awsretry.WithConfig(v.strategy), awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
+	}
+	behavior := asFlag(s.Behavior.Origin).String()
+	if v.behavior != "" {
+		behavior = v.place
 	}
 	all := []page.Setting{
 		{Name: "profile", Value: s.Profile.Value, Origin: asFlag(s.Profile.Origin).String()},
 		{Name: "retry_mode", Value: string(s.RetryMode.Value), Origin: s.RetryMode.Origin.String()},
 		{Name: "max_attempts", Value: strconv.Itoa(s.MaxAttempts.Value), Origin: s.MaxAttempts.Origin.String()},
-		{Name: "behavior", Value: string(s.Behavior.Value), Origin: asked},
+		{Name: "behavior", Value: string(s.Behavior.Value), Origin: behavior},
 	}
 	for _, d := range []struct {
 		name    string
@@ -206,5 +170,6 @@ func settingsOf(s *config.Settings, behavior string) []page.Setting {
 			all = append(all, page.Setting{Name: d.name, Value: d.setting.Value.String(), Origin: d.setting.Origin.String()})
 		}
 	}
-	return all
+	v.settings = append(all, v.settings...)
+	return nil
 }

@@ -23,17 +23,15 @@ func start() time.Time { return time.Date(2026, time.January, 1, 0, 0, 0, 0, tim
 // troubled is the table whose calls count.
 const troubled = "table"
 
-// Play plays a scenario with a variant. The same seed gives the same result. Play calls progress,
-// unless it is nil, now and then with the share of the run that has passed. It returns the errors
-// of ctx and of the variant, and [ErrOpen].
-func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func(share float64)) (*Result, error) {
+// Play plays a scenario with a variant. The same seed gives the same result. It returns the errors of ctx and of the
+// variant, and [ErrOpen].
+func Play(ctx context.Context, s Scenario, v Variant, seed uint64) (*Result, error) {
 	clk := virtual.New(start())
 	plan, err := v.Plan()
 	if err != nil {
 		return nil, err
 	}
-	r := newRecorder(clk.Now(), plan.QuotaCapacity)
-	r.spread(&s)
+	r := newRecorder(&s, plan.QuotaCapacity)
 	load := &Load{Scenario: &s, Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed, Ended: r.ended}
 	load.Began = func(at time.Duration) {
 		if r.began(at); r.openCalls > MaxOpen {
@@ -63,14 +61,10 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
 	}
 	for i := range r.bins {
-		end := r.end(i)
-		clk.AfterFunc(end-1, func() {
+		clk.AfterFunc(r.end(i)-1, func() {
 			r.sample(i, clients)
 			if i == len(r.bins)-1 {
 				r.stop()
-			}
-			if progress != nil {
-				progress(float64(end) / float64(s.Duration))
 			}
 			if ctx.Err() != nil {
 				clk.Stop()
@@ -92,6 +86,6 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64, progress func
 	case r.most > MaxOpen:
 		return nil, ErrOpen
 	default:
-		return r.result(), nil
+		return r.result(plan), nil
 	}
 }

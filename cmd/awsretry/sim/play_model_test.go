@@ -137,7 +137,7 @@ func TestModelsOfAFewLinesComeToTheSame(t *testing.T) {
 			for seed := range uint64(seeds) {
 				m := c.model.play(rand.New(rand.NewPCG(seed, 99)))
 				want = outcome{want.failed + m.failed/seeds, want.perCall + m.perCall/seeds, want.throttled + m.throttled/seeds, want.p99 + m.p99/seeds}
-				r, err := sim.Play(t.Context(), s, inStandardMode(standard.Config{}), seed+1, nil)
+				r, err := sim.Play(t.Context(), s, inStandardMode(standard.Config{}), seed+1)
 				require.NoError(t, err)
 				got = outcome{got.failed + r.FailedShare/seeds, got.perCall + r.AttemptsPerCall/seeds, got.throttled + r.ThrottledShare/seeds, got.p99 + r.LatencyP99/seeds}
 			}

@@ -7,13 +7,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Bin is what happened in one of the equal parts of a run. All values are counts, not rates.
+// Bin is what happened in one of the equal parts of a run. All values but Allowed are counts, not rates.
 type Bin struct {
 	From time.Duration
-	// Offered is how many calls callers want to make, and Allowed how many requests the service allows.
+	// Offered is how many calls callers want to make, and Allowed how many requests a second the service allows.
 	// Begun is how many calls begin. Failed calls end with an error.
 	Offered, Allowed float64
 	Begun, Failed    int
@@ -23,29 +24,22 @@ type Bin struct {
 	// throttled.
 	Sent, Accepted, Throttled int
 	// Quota is the lowest quota of the clients, and SendRate the sum of their send rates, at the
-	// end of the bin; NaN if no client is limited.
+	// end of the bin; zero if no client is limited.
 	Quota    int
 	SendRate float64
-	// Pool is the lowest pool of the clients at the end of the bin.
-	Pool int
 }
 
 // recorder counts the outcomes of calls.
 type recorder struct {
-	bins  []Bin
-	width time.Duration // of each bin but the last one
+	*Scenario
 
-	table    string // that counts
-	start    time.Time
-	scenario *Scenario
-	duration time.Duration
-	measured Window
-	within   time.Duration
-	open     map[time.Duration]int // calls by their beginning
-	stopped  bool                  // the run has ended
-	most     int                   // calls that were open at once
-	lowest   int
-	emptied  time.Duration
+	bins    []Bin
+	width   time.Duration         // of each bin but the last one
+	open    map[time.Duration]int // calls by their beginning
+	stopped bool                  // the run has ended
+	most    int                   // calls that were open at once
+	lowest  int
+	emptied float64
 
 	calls, failed, attempts, throttled int
 	noQuota, noAttempts                int           // calls that failed for it
@@ -61,26 +55,19 @@ type recorder struct {
 // mostBins is the maximum number of bins.
 const mostBins = 100
 
-// newRecorder returns a recorder of clients whose quotas start with this many tokens.
-func newRecorder(start time.Time, quota int) *recorder {
-	return &recorder{table: troubled, start: start, lowest: quota, emptied: -1, open: map[time.Duration]int{}}
-}
-
-// spread makes the bins of the run of a scenario. It comes before any call.
-func (r *recorder) spread(s *Scenario) {
-	r.duration, r.measured, r.within = s.Duration, s.Measured, s.Within
-	r.width = max(time.Second, (r.duration/mostBins + time.Second - 1).Truncate(time.Second))
-	for from := time.Duration(0); from < r.duration || from == 0; from += r.width {
-		b := Bin{From: from, Quota: r.lowest, SendRate: math.NaN()}
-		w := Window{from, min(from+r.width, r.duration)}
-		b.Offered, b.Allowed = s.Wanted(w), s.Allowed(w)/(w.To-w.From).Seconds()
-		r.bins = append(r.bins, b)
+// newRecorder returns a recorder for the run of a scenario with clients whose quotas start with this many tokens.
+func newRecorder(s *Scenario, quota int) *recorder {
+	r := &recorder{Scenario: s, lowest: quota, emptied: math.NaN(), open: map[time.Duration]int{}}
+	r.width = max(time.Second, (s.Duration/mostBins + time.Second - 1).Truncate(time.Second))
+	for from := time.Duration(0); from < s.Duration || from == 0; from += r.width {
+		w := Window{from, min(from+r.width, s.Duration)}
+		r.bins = append(r.bins, Bin{From: from, Quota: quota, Offered: s.Wanted(w), Allowed: s.Allowed(w) / (w.To - w.From).Seconds()})
 	}
-	r.scenario = s
+	return r
 }
 
 // end is when a bin ends.
-func (r *recorder) end(bin int) time.Duration { return min(r.bins[bin].From+r.width, r.duration) }
+func (r *recorder) end(bin int) time.Duration { return min(r.bins[bin].From+r.width, r.Duration) }
 
 // bin returns the bin of an instant; the end of the run counts for the last bin.
 func (r *recorder) bin(at time.Duration) *Bin {
@@ -93,22 +80,17 @@ func (r *recorder) began(at time.Duration) {
 	r.open[at]++
 	r.openCalls++
 	r.most = max(r.most, r.openCalls)
-	if r.measured.Has(at) {
+	if r.Measured.Has(at) {
 		r.begun++
 	}
 }
 
-// closed removes a call that began at an instant from the open ones.
-func (r *recorder) closed(began time.Duration) {
-	if r.open[began]--; r.open[began] == 0 {
-		delete(r.open, began)
-	}
-	r.openCalls--
-}
-
 // ended counts a finished call.
 func (r *recorder) ended(c *Call) {
-	r.closed(c.Began)
+	if r.open[c.Began]--; r.open[c.Began] == 0 {
+		delete(r.open, c.Began)
+	}
+	r.openCalls--
 	r.last = c.Ended
 	if r.stopped { // with the run, not by itself
 		return
@@ -126,13 +108,13 @@ func (r *recorder) ended(c *Call) {
 	latency := c.Ended - c.Began
 	if c.Err == nil {
 		r.successes = append(r.successes, c.Ended)
-		if latency <= r.within && r.measured.Has(c.Began) {
+		if latency <= r.Within && r.Measured.Has(c.Began) {
 			r.inTime++
 		}
 	} else {
 		r.bin(c.Ended).Failed++
 	}
-	if !r.measured.Has(c.Ended) {
+	if !r.Measured.Has(c.Ended) {
 		return
 	}
 	r.calls++
@@ -157,24 +139,21 @@ func (r *recorder) ended(c *Call) {
 func (r *recorder) stop() {
 	r.stopped, r.waiting = true, r.openCalls
 	for began, calls := range r.open {
-		age := r.duration - began
+		age := r.Duration - began
 		r.oldest = max(r.oldest, age)
-		if age <= r.within && r.measured.Has(began) {
+		if age <= r.Within && r.Measured.Has(began) {
 			r.undecided += calls
 		}
 	}
 }
 
-// observe is an observer of the strategies. Only one table counts.
+// observe is an observer of the strategies.
 func (r *recorder) observe(_ context.Context, e retry.Event) {
-	if e.Operation.Resource != r.table {
-		return
-	}
 	switch e.Kind {
 	case retry.RetryScheduled, retry.RetryRefused:
 		r.lowest = min(r.lowest, e.Quota)
-		if errors.Is(e.Reason, retry.ErrQuotaExhausted) && r.emptied < 0 {
-			r.emptied = e.Time.Sub(r.start)
+		if errors.Is(e.Reason, retry.ErrQuotaExhausted) && math.IsNaN(r.emptied) {
+			r.emptied = e.Time.Sub(start()).Seconds()
 		}
 	default: // has no quota
 	}
@@ -189,97 +168,90 @@ func (r *recorder) sample(bin int, clients []*client) {
 		if i == 0 || state.Quota < b.Quota {
 			b.Quota = state.Quota
 		}
-		if i == 0 || state.pool < b.Pool {
-			b.Pool = state.pool
-		}
 		if state.Limited {
-			b.limit(state.FillRate)
+			b.SendRate += state.FillRate
 		}
 	}
 }
 
-// limit adds the send rate of a client.
-func (b *Bin) limit(rate float64) {
-	if math.IsNaN(b.SendRate) {
-		b.SendRate = 0
-	}
-	b.SendRate += rate
-}
-
-// result returns the result of the run.
-func (r *recorder) result() *Result {
+// result returns the result of the run of clients with this plan.
+func (r *recorder) result(plan retry.Plan) *Result {
 	slices.Sort(r.succeeded)
 	slices.Sort(r.unsuccessful)
 	slices.Sort(r.successes)
-	s := r.scenario
-	window := Window{r.measured.From, min(r.measured.To, r.duration)}
-	all := slices.Sorted(slices.Values(slices.Concat(r.succeeded, r.unsuccessful)))
-	result := &Result{
-		FailedShare:     ratio(r.failed, r.calls),
-		NoQuotaShare:    ratio(r.noQuota, r.calls),
-		NoAttemptsShare: ratio(r.noAttempts, r.calls),
-		NoTimeShare:     ratio(r.failed-r.noQuota-r.noAttempts, r.calls),
+	window := Window{r.Measured.From, min(r.Measured.To, r.Duration)}
+	seconds := max(0, (window.To - window.From).Seconds())
+	good := float64(count(r.successes, r.Measured))
+	f := Figures{
+		FailedShare:     part(r.failed, r.calls),
+		ThrottledShare:  part(r.throttled, r.attempts),
+		LatencyP50:      quantile(r.succeeded, 50),
+		LatencyP99:      quantile(r.succeeded, 99),
+		Offered:         part(r.Wanted(window), seconds),
+		Begun:           part(float64(r.begun), seconds),
+		Goodput:         part(good, seconds),
+		OfLimit:         part(good, r.Allowed(window)),
+		OfPossible:      part(good, r.Capacity(window)),
+		Waiting:         float64(r.waiting),
+		Oldest:          math.NaN(),
 		Done:            math.NaN(),
-		AttemptsPerCall: ratio(r.attempts, r.calls),
-		ThrottledShare:  ratio(r.throttled, r.attempts),
-		LatencyP50:      quantile(r.succeeded, 50), LatencyP99: quantile(r.succeeded, 99),
-		FailedP50: quantile(r.unsuccessful, 50), FailedP99: quantile(r.unsuccessful, 99),
-		LatencyMax: quantile(all, 100), DelayPerCall: math.NaN(), WithinShare: math.NaN(),
-		Goodput: math.NaN(), OfPossible: math.NaN(), OfLimit: math.NaN(), Offered: math.NaN(), Begun: math.NaN(), Ended: math.NaN(),
-		Waiting: r.waiting, Undecided: r.undecided, Oldest: r.oldest.Seconds(), Recover: math.NaN(), Emptied: math.NaN(),
-		LowestQuota: r.lowest, Duration: r.duration, Bins: r.bins, Width: r.width, Calls: r.calls,
-		Succeeded: r.succeeded, Unsuccessful: r.unsuccessful,
+		NoQuotaShare:    part(r.noQuota, r.calls),
+		NoAttemptsShare: part(r.noAttempts, r.calls),
+		NoTimeShare:     part(r.failed-r.noQuota-r.noAttempts, r.calls),
+		Undecided:       float64(r.undecided),
+		AttemptsPerCall: part(r.attempts, r.calls),
+		DelayPerCall:    part(r.waited.Seconds(), float64(r.calls)),
+		LatencyMax:      quantile(slices.Sorted(slices.Values(slices.Concat(r.succeeded, r.unsuccessful))), 100),
+		FailedP50:       quantile(r.unsuccessful, 50),
+		FailedP99:       quantile(r.unsuccessful, 99),
+		Recover:         r.recovered(),
+		LowestQuota:     float64(r.lowest),
+		Emptied:         r.emptied,
+		Drain:           drainPoint(plan, plan.RetryCost),
+		DrainTimeouts:   drainPoint(plan, plan.TimeoutCost),
+		DrainThrottling: drainPoint(plan, plan.ThrottlingCost),
 	}
-	if r.calls > 0 {
-		result.DelayPerCall = r.waited.Seconds() / float64(r.calls)
+	if r.waiting > 0 {
+		f.Oldest = r.oldest.Seconds()
 	}
-	if r.emptied >= 0 {
-		result.Emptied = r.emptied.Seconds()
-	}
-	seconds := (window.To - window.From).Seconds()
-	if seconds <= 0 {
-		return result
-	}
-	if s.Calls > 0 && r.waiting == 0 && r.calls == s.Calls {
-		result.Done = r.last.Seconds()
-	}
-	good := float64(count(r.successes, r.measured))
-	result.Goodput, result.Begun, result.Ended = good/seconds, float64(r.begun)/seconds, float64(r.calls)/seconds
 	wanted := float64(r.begun)
-	result.Offered = s.Wanted(window) / seconds
-	result.OfLimit, result.OfPossible = part(good, s.Allowed(window)), part(good, s.Capacity(window))
 	switch {
-	case s.Calls > 0:
-		wanted, result.Offered = float64(s.Calls), math.NaN()
-	case s.Workers > 0: // waiting workers would have begun more
-		wanted = max(wanted, s.Wanted(window))
+	case r.Calls > 0:
+		wanted, f.Offered = float64(r.Calls), math.NaN()
+	case r.Workers > 0: // waiting workers would have begun more
+		wanted = max(wanted, r.Wanted(window))
 	}
-	result.WithinShare = part(float64(r.inTime), wanted-float64(r.undecided))
-	if len(s.Phases) > 0 {
-		result.Recover = r.recovered()
+	if r.Calls > 0 && r.waiting == 0 && r.calls == r.Calls {
+		f.Done = r.last.Seconds()
 	}
-	return result
+	f.WithinShare = part(float64(r.inTime), wanted-float64(r.undecided))
+	return &Result{
+		Figures: f, Calls: r.calls, Ended: part(float64(r.calls), seconds),
+		Succeeded: r.succeeded, Unsuccessful: r.unsuccessful, Width: r.width, Bins: r.bins,
+	}
 }
 
-// quantile returns a quantile of sorted times, in seconds; NaN if there are none.
-func quantile(sorted []time.Duration, percent int) float64 {
-	if len(sorted) == 0 {
+// drainPoint returns a drain point with as many digits as processors agree on.
+func drainPoint(plan retry.Plan, cost int) float64 {
+	if plan.MaxAttempts <= 1 {
 		return math.NaN()
 	}
-	return sorted[min(len(sorted)*percent/100, len(sorted)-1)].Seconds()
+	return math.Round(1e4*forecast.DrainPoint(plan, cost)) / 1e4
 }
 
 // recovered returns how many seconds after the last change the successes are back at their level in
 // the ten seconds before the first change, or at what is possible since then, if that is less.
 func (r *recorder) recovered() float64 {
-	s := r.scenario
-	first := s.Phases[0].From
+	if len(r.Phases) == 0 {
+		return math.NaN()
+	}
+	first := r.Phases[0].From
 	before := Window{max(first-10*time.Second, 0), first}
-	rate := ratio(count(r.successes, before), 1) / (before.To - before.From).Seconds()
-	after := settled(r.successes, Window{s.LastChange(), s.Duration}, func(w Window) float64 {
-		return min(rate*(w.To-w.From).Seconds(), s.Capacity(w))
+	rate := float64(count(r.successes, before)) / (before.To - before.From).Seconds()
+	after := settled(r.successes, Window{r.LastChange(), r.Duration}, func(w Window) float64 {
+		return min(rate*(w.To-w.From).Seconds(), r.Capacity(w))
 	})
-	if after < 0 || math.IsNaN(rate) {
+	if after < 0 {
 		return math.NaN()
 	}
 	return after.Seconds()

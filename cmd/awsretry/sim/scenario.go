@@ -1,6 +1,9 @@
 package sim
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Scenario is a service and its load.
 type Scenario struct {
@@ -158,4 +161,11 @@ func settled(sorted []time.Duration, in Window, wanted func(w Window) float64) t
 		}
 	}
 	return -1
+}
+
+// count returns how many of the sorted instants are in a window.
+func count(sorted []time.Duration, w Window) int {
+	first, _ := slices.BinarySearch(sorted, w.From)
+	last, _ := slices.BinarySearch(sorted, w.To)
+	return last - first
 }

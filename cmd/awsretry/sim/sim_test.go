@@ -51,7 +51,7 @@ func inAdaptiveMode(config standard.Config) sim.Variant {
 
 func play(t *testing.T, s sim.Scenario, v sim.Variant) *sim.Result {
 	t.Helper()
-	r, err := sim.Play(t.Context(), s, v, 1, nil)
+	r, err := sim.Play(t.Context(), s, v, 1)
 	require.NoError(t, err)
 	return r
 }

@@ -25,16 +25,12 @@ const (
 )
 
 // Sweep plays calls, one after another, of a service that fails a share of the attempts and has no
-// limit. It returns a point for each share. It calls progress, unless it is nil, with the share of
-// the points that is done. It returns the errors of ctx and of the variant.
-func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64, progress func(share float64)) ([]Point, error) {
+// limit. It returns a point for each share, and the errors of ctx and of the variant.
+func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64) ([]Point, error) {
 	points := make([]Point, 0, len(shares))
-	for i, share := range shares {
+	for _, share := range shares {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
-		}
-		if progress != nil {
-			progress(float64(i) / float64(len(shares)))
 		}
 		p, err := v.point(share, seed)
 		if err != nil {
@@ -73,5 +69,5 @@ func (v *Variant) point(share float64, seed uint64) (Point, error) {
 		}
 	})
 	clk.Run(time.Time{})
-	return Point{Share: share, AttemptsPerCall: ratio(attempts, pointCalls), FailedShare: ratio(failed, pointCalls)}, nil
+	return Point{Share: share, AttemptsPerCall: part(attempts, pointCalls), FailedShare: part(failed, pointCalls)}, nil
 }

@@ -17,7 +17,7 @@ import (
 func TestSimulatedSharesFollowTheFormulaLeftOfTheDrainPoint(t *testing.T) {
 	t.Parallel()
 	shares := []float64{0, 0.1, 0.2, 1}
-	points, err := sim.Sweep(t.Context(), inStandardMode(standard.Config{}), 1, shares, nil)
+	points, err := sim.Sweep(t.Context(), inStandardMode(standard.Config{}), 1, shares)
 	require.NoError(t, err)
 	for i, p := range shares {
 		want, failed := 1+p+p*p, p*p*p
@@ -38,7 +38,7 @@ func TestSimulatedAttemptsPeakAtTheDrainPoint(t *testing.T) {
 		plan, err := v.Plan()
 		require.NoError(t, err)
 		drain := forecast.DrainPoint(plan, plan.RetryCost)
-		points, err := sim.Sweep(t.Context(), v, 1, []float64{drain - 0.1, drain, drain + 0.1, drain + 0.3}, nil)
+		points, err := sim.Sweep(t.Context(), v, 1, []float64{drain - 0.1, drain, drain + 0.1, drain + 0.3})
 		require.NoError(t, err)
 		attempts := func(i int) float64 { return points[i].AttemptsPerCall }
 		require.Less(t, attempts(0), attempts(1))

@@ -85,17 +85,9 @@ func (v *Variant) Plan() (retry.Plan, error) {
 	return s.Plan(retry.Operation{}), nil
 }
 
-// state is the state of the table that counts, and the tokens in the pool.
-type state struct {
-	retry.ScopeSnapshot
-
-	pool int
-}
-
-// state returns the state of the client. Before its first call the table has the state of the
-// strategy as a whole.
-func (c *client) state() state {
-	snapshot := c.strategy.Snapshot()
-	found := slices.IndexFunc(snapshot.Scopes, func(s retry.ScopeSnapshot) bool { return s.Key.Resource == troubled })
-	return state{snapshot.Scopes[max(found, 0)], snapshot.Pool}
+// state returns the state of the table that counts. Before its first call that is the state of the strategy as a whole.
+func (c *client) state() retry.ScopeSnapshot {
+	scopes := c.strategy.Snapshot().Scopes
+	found := slices.IndexFunc(scopes, func(s retry.ScopeSnapshot) bool { return s.Key.Resource == troubled })
+	return scopes[max(found, 0)]
 }

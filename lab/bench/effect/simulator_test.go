@@ -64,7 +64,7 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 					}
 				}
 
-				result, err := sim.Play(t.Context(), s.Scenario, v, 1, nil)
+				result, err := sim.Play(t.Context(), s.Scenario, v, 1)
 				require.NoError(t, err)
 				require.Equal(t, figures(inBubble), figuresOf(result))
 			})

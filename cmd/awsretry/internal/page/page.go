@@ -1,3 +1,5 @@
+// Package page writes the report of a simulation as one HTML page that works offline: uPlot, which draws its charts, is
+// part of it, and it loads nothing from the network.
 package page
 
 import (
@@ -7,11 +9,70 @@ import (
 	"encoding/base64"
 	"html/template"
 	"io"
+	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/internal/escape"
 )
+
+// Report is what a page shows.
+type Report struct {
+	// Command is the command line, without the file that the report is written to.
+	Command string
+	// Version is the version of the command that made the report, or empty.
+	Version string
+	// Answer says at the top what came of it.
+	Answer string
+	// Question decides which picture comes first.
+	Question Question
+	// Played says what was played, such as the limit of the service.
+	Played []Fact
+	// Phases are the parts of a run in which something is unusual, and Duration is how long the run takes.
+	Phases   []Phase
+	Duration time.Duration
+	// Variants are the ways to retry. The first one has the settings.
+	Variants []Variant
+	// Results has a row for each figure: its name, and then its text for each variant.
+	Results [][]string
+}
+
+// Question is what a simulation must answer.
+type Question uint8
+
+const (
+	// AtLimit asks what happens with a load and a limit.
+	AtLimit Question = iota
+	// InChange asks what happens in an outage or another change.
+	InChange
+	// OfFailures asks what happens if a share of the requests fails.
+	OfFailures
+)
+
+// Phase is a part of a run with a short text.
+type Phase struct {
+	From, To time.Duration
+	Label    string
+}
+
+// Fact is a name with a value.
+type Fact struct{ Name, Value string }
+
+// Variant is a way to retry and the run that the pictures show.
+type Variant struct {
+	Name     string
+	Settings []Setting
+	Run      *sim.Result
+	// Drains is the share of failing attempts at which the quota empties, as text; empty if nothing is retried.
+	Drains string
+	// Curve has the results at several shares of failing attempts, in order of the shares, which all variants share.
+	Curve []sim.Point
+}
+
+// Setting is a setting and where it came from.
+type Setting struct{ Name, Value, Origin string }
 
 //go:embed page.html
 var layout string
@@ -34,18 +95,17 @@ var (
 // Write writes the page of a report. The same report gives the same bytes. It returns the errors of
 // w.
 func Write(w io.Writer, r *Report) error {
-	parsed, err := template.New("page").Parse(layout)
+	parsed, err := template.New("page").Funcs(template.FuncMap{"shown": shown}).Parse(layout)
 	if err != nil {
 		return err
 	}
-	clean := cleaned(r)
-	var b bytes.Buffer
-	drawn := clean.distinct()
 	library := "/*\n" + license + "*/\n" + plot
-	err = parsed.Execute(&b, view{
-		Report: clean, Style: template.CSS(plotStyles + styles), Plot: template.JS(library), Script: template.JS(script),
-		Allowed: hashOf(library) + " " + hashOf(script), Settings: settings(clean), Results: results(clean), Drains: drainPoints(clean),
-		Pictures: pictures(drawn), Notes: notes(clean.Within),
+	var b bytes.Buffer
+	err = parsed.Execute(&b, map[string]any{
+		"Report": r, "Settings": settings(r), "Data": data(r), "Curve": r.Question == OfFailures, "Change": r.Question == InChange,
+		"Rates": []string{"offered", "begun", "sent", "throttled", "accepted", "limit"},
+		"Style": template.CSS(plotStyles + styles), "Plot": template.JS(library), "Script": template.JS(script),
+		"Allowed": hashOf(library) + " " + hashOf(script),
 	})
 	if err != nil {
 		return err
@@ -60,196 +120,70 @@ func hashOf(script string) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// view is the data of the template.
-type view struct {
-	*Report
-	Style            template.CSS
-	Plot, Script     template.JS
-	Allowed          string
-	Settings, Drains table
-	Results          []table
-	Pictures         []picture
-	Notes            []Fact
+// shown returns a text from outside with its control characters, and two more that XML does not allow, written as in Go.
+func shown(text string) string {
+	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(escape.Escaped(text))
 }
 
-// distinct returns a report without the variants that have the same results as another, which then bears
-// their names too.
-func (r *Report) distinct() *Report {
-	d := *r
-	d.Variants = nil
-	at := map[string]int{}
-	for _, v := range r.Variants {
-		if first, ok := at[v.Same]; ok && v.Same != "" {
-			d.Variants[first].Name += ", " + v.Name
-			continue
-		}
-		at[v.Name] = len(d.Variants)
-		d.Variants = append(d.Variants, v)
-	}
-	return &d
-}
-
-// table has a heading for each row and column. Its groups are headings above several columns.
-type table struct {
-	Label   string // unique in the page; for screen readers
-	Caption string
-	First   string // the heading of the first column
-	Head    []string
-	Rows    []row
-	// Main is how many columns a wide screen shows, with the rest in another table; zero means all.
-	Main int
-}
-
-// Wide reports whether a wide screen shows the column in another table.
-func (t table) Wide(column int) bool { return t.Main > 0 && column >= t.Main }
-
-type row struct {
+// setting is a row of the table of settings: its name, and then its value and origin for each variant.
+type setting struct {
 	Name  string
-	Cells []cell
+	Cells []Setting
 }
 
-// cell has the name of its column as Label, for narrow screens.
-type cell struct{ Text, Small, Label string }
-
-// cleaned returns a report whose texts show their control characters.
-func cleaned(r *Report) *Report {
-	c := *r
-	c.Command, c.Version = shown(r.Command), shown(r.Version)
-	c.Answer = slices.Clone(r.Answer)
-	for i := range c.Answer {
-		c.Answer[i] = shown(c.Answer[i])
-	}
-	c.Played = slices.Clone(r.Played)
-	for i, f := range c.Played {
-		c.Played[i] = Fact{shown(f.Name), shown(f.Value)}
-	}
-	c.Phases = slices.Clone(r.Phases)
-	for i := range c.Phases {
-		c.Phases[i].Label = shown(c.Phases[i].Label)
-	}
-	c.Variants = slices.Clone(r.Variants)
-	for i := range c.Variants {
-		v := &c.Variants[i]
-		v.Name, v.Same = shown(v.Name), shown(v.Same)
-		v.Settings, v.Drain = slices.Clone(v.Settings), slices.Clone(v.Drain)
-		for j, s := range v.Settings {
-			v.Settings[j] = Setting{shown(s.Name), shown(s.Value), shown(s.Origin)}
-		}
-		for j := range v.Drain {
-			v.Drain[j].Kind = shown(v.Drain[j].Kind)
-		}
-	}
-	return &c
-}
-
-// settings has a row for each setting of a variant. A cell is short if the variant has the same
-// value as the first one.
-func settings(r *Report) table {
-	t := table{Label: "Settings", First: "setting"}
-	at := map[string]int{}
+// settings returns the rows. A cell is short if the variant has the same as the first one.
+func settings(r *Report) (rows []setting) {
 	for i, v := range r.Variants {
-		t.Head = append(t.Head, v.Name)
 		for _, s := range v.Settings {
-			if _, listed := at[s.Name]; !listed {
-				at[s.Name] = len(t.Rows)
-				t.Rows = append(t.Rows, row{s.Name, make([]cell, len(r.Variants))})
+			at := slices.IndexFunc(rows, func(row setting) bool { return row.Name == s.Name })
+			if at < 0 {
+				at, rows = len(rows), append(rows, setting{s.Name, slices.Repeat([]Setting{{Value: "—"}}, len(r.Variants))})
 			}
-			cells := t.Rows[at[s.Name]].Cells
-			cells[i] = cell{Text: s.Value, Small: s.Origin}
-			if i > 0 && cells[i] == cells[0] {
-				cells[i] = cell{Text: "same"}
-			}
-		}
-	}
-	for _, row := range t.Rows {
-		for i := range row.Cells {
-			if row.Cells[i] == (cell{}) {
-				row.Cells[i].Text = unknown
+			cells := rows[at].Cells
+			if cells[i] = s; i > 0 && s == cells[0] {
+				cells[i] = Setting{Value: "same"}
 			}
 		}
 	}
-	return t
+	return rows
 }
 
-// results returns two tables with a row for each variant: what callers see, and what causes it. On a narrow screen
-// the first has both, so that there is one block for each variant.
-func results(r *Report) []table {
-	var runs [][]*sim.Result
-	for _, v := range r.Variants {
-		runs = append(runs, v.runs())
-	}
-	tables := []table{{Label: "Results", First: "variant"}, {Label: "More results", First: "variant"}}
-	figures := Shown(Figures(r.Within), runs)
+// drawn is a variant for the script. Times are in seconds.
+type drawn struct {
+	Name     string
+	Calls    int
+	Width    float64
+	Bins     []sim.Bin
+	Ok, Bad  latencies
+	Curve    []sim.Point
+	DrainsAt *float64 // nil if nothing drains the quota
+}
+
+// latencies are how many there are, and the times within which each percent of them is.
+type latencies struct {
+	Count int
+	Times []float64
+}
+
+// data is what the script draws.
+func data(r *Report) any {
+	all := make([]drawn, len(r.Variants))
 	for i, v := range r.Variants {
-		name := v.Name
-		if v.Same != "" {
-			name += " (the same as " + v.Same + ")"
+		all[i] = drawn{
+			Name: shown(v.Name), Calls: v.Run.Calls, Width: v.Run.Width.Seconds(), Bins: v.Run.Bins,
+			Ok: percents(v.Run.Succeeded), Bad: percents(v.Run.Unsuccessful), Curve: v.Curve,
 		}
-		rows := [2]row{{Name: name}, {Name: name}}
-		for _, f := range figures {
-			at := 0
-			if f.More {
-				at = 1
-			}
-			if i == 0 {
-				tables[at].Head = append(tables[at].Head, f.Name)
-			}
-			rows[at].Cells = append(rows[at].Cells, cell{Text: f.Text(sim.SpreadOf(v.runs(), f.Value)), Small: beside(f.Key, v.runs()), Label: f.Name})
+		if at := v.Run.Drain; !math.IsNaN(at) {
+			all[i].DrainsAt = &at
 		}
-		tables[1].Rows = append(tables[1].Rows, rows[1])
-		rows[0].Cells = append(rows[0].Cells, rows[1].Cells...)
-		tables[0].Rows = append(tables[0].Rows, rows[0])
 	}
-	tables[0].Main = len(tables[0].Head)
-	tables[0].Head = append(tables[0].Head, tables[1].Head...)
-	return tables
+	return map[string]any{"variants": all, "phases": r.Phases, "seconds": r.Duration.Seconds()}
 }
 
-// beside returns the small text beside a figure.
-func beside(key string, runs []*sim.Result) string {
-	switch key {
-	case "failed_share":
-		if s := sim.SpreadOf(runs, func(r *sim.Result) float64 { return r.NoQuotaShare }); s.Median > 0 {
-			return Percents(s) + " for lack of quota"
-		}
-	case "lowest_quota":
-		if s := sim.SpreadOf(runs, func(r *sim.Result) float64 { return r.Emptied }); known(s.Median) {
-			return "first refusal after " + Times(s)
-		}
+func percents(sorted []time.Duration) latencies {
+	l := latencies{Count: len(sorted)}
+	for i := range min(100, len(sorted)) {
+		l.Times = append(l.Times, sorted[(i+1)*len(sorted)/min(100, len(sorted))-1].Seconds())
 	}
-	return ""
-}
-
-// drainPoints has a row for each variant and a column for each kind of failure.
-func drainPoints(r *Report) table {
-	t := table{Label: "Drain points", First: "variant"}
-	for _, v := range r.Variants {
-		for _, d := range v.Drain {
-			if !slices.Contains(t.Head, d.Kind) {
-				t.Head = append(t.Head, d.Kind)
-			}
-		}
-	}
-	for _, v := range r.Variants {
-		cells := slices.Repeat([]cell{{Text: unknown}}, len(t.Head))
-		for _, d := range v.Drain {
-			at := slices.Index(t.Head, d.Kind)
-			cells[at] = cell{Text: Percent(d.Share), Label: d.Kind}
-		}
-		t.Rows = append(t.Rows, row{v.Name, cells})
-	}
-	return t
-}
-
-// notes explain the columns.
-func notes(within time.Duration) (all []Fact) {
-	for _, f := range Figures(within) {
-		all = append(all, Fact{f.Name, f.Note})
-	}
-	return append(all,
-		Fact{"Runs", "A figure is the median of all runs, each with a seed of its own, and, where the runs differ by more than a tenth, " +
-			"the lowest and the highest. Pictures show the run with the median share of failed calls."},
-		Fact{"Time", "Rates, shares and latencies are of the calls that end in the time that counts."},
-		Fact{"Lack of quota", "The retry quota was empty. The first refusal is when a retry was first refused for lack of tokens."},
-		Fact{"Drain point", "The share of failing attempts above which the retry quota empties, if all failures are of that kind."})
+	return l
 }
