@@ -41,7 +41,7 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64) (*Result, err
 	var clients []*client
 	var worlds []World
 	for i := range s.Clients {
-		world := clk.Beside(true)
+		world := clk.Beside()
 		c, err := v.newClient(world, jitter(seed+uint64(i)), retry.ObserverFunc(r.observe))
 		if err != nil {
 			return nil, err

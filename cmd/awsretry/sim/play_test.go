@@ -212,20 +212,6 @@ func TestPhasesChangeLoadAndService(t *testing.T) {
 	}
 }
 
-// BenchmarkPlay is the default of the command.
-func BenchmarkPlay(b *testing.B) {
-	for _, v := range []sim.Variant{inStandardMode(standard.Config{}), inAdaptiveMode(standard.Config{})} {
-		b.Run(v.Name, func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := sim.Play(b.Context(), usual(), v, 1); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}
-
 // Every call counts, from the first on, and the run ends with the last.
 func TestNumberOfCallsIsPlayedToItsEnd(t *testing.T) {
 	t.Parallel()

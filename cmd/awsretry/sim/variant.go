@@ -60,8 +60,6 @@ func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.
 		ctx = limited
 	}
 	one := func(ctx context.Context) error {
-		// The strategy learns of the answer next, and may then refuse waits that a deadline would cut short.
-		defer c.clock.Recheck()
 		if c.attemptTimeout == nil {
 			return attempt(ctx)
 		}

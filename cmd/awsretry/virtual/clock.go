@@ -21,16 +21,15 @@ import (
 // Clock is a clock whose time moves when all tasks wait. [Clock.Run] runs its tasks, which
 // [Clock.Go] has added. Call its methods from the tasks, from timer functions, and before Run; it
 // is not safe for concurrent use. Use [New].
+//
+// Waits must end in the order in which they began, as waits for the send tokens of one scope do: the clock looks at the first
+// of them only. Waits with a context that can end may also be ended in any order by a task that has slept, as the answer to
+// an attempt does with calls that it makes too late. A context ends a wait at the deadline of a WithTimeout of the waiting
+// task, and not in another way.
 type Clock struct {
 	*loop
-	waits []*wait
-	// sleeps are the tasks that sleep, by the channels of the contexts that end their sleep.
-	sleeps map[*task]<-chan struct{}
-	// first is true if waits end in the order in which they began, unless a context ends them.
-	first bool
-	// expired is true if a context of WithTimeout has ended by itself since the last wake, and recheck if Recheck says that
-	// any wait may have ended.
-	expired, recheck bool
+	ordered, limited []wait
+	slept            bool // a task has ended a sleep since the last event
 }
 
 var _ clock.Clock = (*Clock)(nil)
@@ -42,28 +41,21 @@ type loop struct {
 	armed   uint64 // timers ever armed; orders those that are due at the same instant
 	current *task  // the task that runs, or nil
 	tasks   map[*task]struct{}
-	added   uint64 // tasks ever added
+	idle    []*task // that have returned, for functions to come: a new coroutine costs more than most of them
+	added   uint64  // tasks ever added
 	stopped bool
 	ended   bool
 }
 
-// New returns a clock that shows start.
-func New(start time.Time) *Clock {
-	return &Clock{sleeps: map[*task]<-chan struct{}{}, loop: &loop{now: start, tasks: make(map[*task]struct{})}}
-}
-
-// Beside returns a clock with the same time. Its tasks must not end the waits of tasks of another
-// clock, because after a task has run, only the waits of its own clock are checked. Clients, for
-// example, do not end each other's waits. inOrder says that waits end in the order in which they
-// began, as waits for the send tokens of one scope mostly do. Then only the first one is checked, or all of
-// them after [Clock.Recheck] or when a context of WithTimeout has ended by itself; no other context may end then.
-func (c *Clock) Beside(inOrder bool) *Clock {
-	return &Clock{loop: c.loop, first: inOrder, sleeps: map[*task]<-chan struct{}{}}
+// wait is a call of Await.
+type wait struct {
+	task *task
+	done <-chan struct{}
 }
 
 // task is a function that [Clock.Go] has added. It is a coroutine.
 type task struct {
-	clock  *Clock
+	f      func()
 	number uint64
 	resume func() (struct{}, bool)
 	stop   func()
@@ -71,42 +63,56 @@ type task struct {
 	alarm  *timer // wakes the task from a sleep
 }
 
+// New returns a clock that shows start.
+func New(start time.Time) *Clock {
+	return &Clock{loop: &loop{now: start, tasks: make(map[*task]struct{})}}
+}
+
+// Beside returns a clock with the same time. Its tasks must not end the waits of tasks of another
+// clock, because after a task has run, only the waits of its own clock are checked. Clients, for
+// example, do not end each other's waits.
+func (c *Clock) Beside() *Clock { return &Clock{loop: c.loop} }
+
 // Go adds a task, which begins when its turn comes. After the run it does nothing.
 func (c *Clock) Go(f func()) {
 	if c.ended {
 		return
 	}
+	if len(c.idle) == 0 {
+		c.idle = append(c.idle, c.newTask())
+	}
+	t := c.idle[len(c.idle)-1]
+	c.idle = c.idle[:len(c.idle)-1]
 	c.added++
-	t := &task{clock: c, number: c.added}
-	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
-		t.yield = yield
-		f()
-	})
-	t.alarm = &timer{clock: c, f: func() { c.turn(t) }, place: outside}
+	t.f, t.number, t.alarm.clock = f, c.added, c
 	c.tasks[t] = struct{}{}
 	t.alarm.Reset(0)
+}
+
+// newTask returns a coroutine that runs one function after another.
+func (l *loop) newTask() *task {
+	t := &task{}
+	t.resume, t.stop = iter.Pull(func(yield func(struct{}) bool) {
+		t.yield = yield
+		for goes := true; goes; goes = yield(struct{}{}) {
+			t.f()
+			t.f = nil
+		}
+	})
+	t.alarm = &timer{f: func() { l.turn(t) }, place: outside}
+	return t
 }
 
 // turn runs a task until it waits or has returned.
 func (l *loop) turn(t *task) {
 	l.current = t
-	_, waits := t.resume()
+	t.resume()
 	l.current = nil
-	if !waits {
+	if t.f == nil {
 		delete(l.tasks, t)
+		l.idle = append(l.idle, t)
 	}
 }
-
-// pause makes the running task wait. It fails if the run has ended.
-func (l *loop) pause() error {
-	if !l.current.yield(struct{}{}) {
-		return context.Canceled
-	}
-	return nil
-}
-
-// Recheck says that the running task is about to end waits in any order.
-func (c *Clock) Recheck() { c.recheck = true }
 
 // Stop ends Run at the current time.
 func (c *Clock) Stop() { c.stopped = true }
@@ -127,7 +133,10 @@ func (c *Clock) Run(until time.Time) {
 		next := heap.Pop(&c.queue).(*timer)
 		c.now = next.due
 		next.f()
-		next.clock.wake()
+		for t := next.clock.awaited(); t != nil; t = next.clock.awaited() {
+			c.turn(t)
+		}
+		next.clock.slept = false
 	}
 }
 
@@ -141,77 +150,36 @@ func (l *loop) end() {
 	}
 	l.current = nil
 	clear(l.tasks)
+	for _, t := range l.idle {
+		t.stop()
+	}
 }
 
-// wait is a call of Await.
-type wait struct {
-	task           *task
-	done, canceled <-chan struct{}
+// awaited returns a task whose wait is over, and removes the wait; nil if there is none.
+func (c *Clock) awaited() *task {
+	if len(c.ordered) > 0 && c.ordered[0].over() {
+		first := c.ordered[0]
+		c.ordered = c.ordered[1:]
+		return first.task
+	}
+	for i, w := range c.limited {
+		if w.over() {
+			c.limited = slices.Delete(c.limited, i, i+1)
+			return w.task
+		}
+		if !c.slept {
+			break
+		}
+	}
+	return nil
 }
 
-// over asks one channel after the other: a select of both would lock them, which is most of what a simulation with
-// deadlines costs.
-func (w *wait) over(contexts bool) bool {
+func (w *wait) over() bool {
 	select {
 	case <-w.done:
 		return true
 	default:
-	}
-	if !contexts {
 		return false
-	}
-	select {
-	case <-w.canceled:
-		return true
-	default:
-		return false
-	}
-}
-
-// wake runs the tasks whose waits are over, in the order in which they began to wait, and then those whose sleep a
-// context has ended.
-func (c *Clock) wake() {
-	contexts := !c.first || c.expired
-	all := contexts || c.recheck
-	c.expired, c.recheck = false, false
-	c.wakeWaits(all, contexts)
-	if !contexts || len(c.sleeps) == 0 {
-		return
-	}
-	var ended []*task
-	for t, done := range c.sleeps {
-		select {
-		case <-done:
-			ended = append(ended, t)
-		default:
-		}
-	}
-	slices.SortFunc(ended, func(a, b *task) int { return cmp.Compare(a.number, b.number) })
-	for _, t := range ended {
-		if _, still := c.sleeps[t]; still {
-			c.turn(t)
-		}
-	}
-}
-
-// wakeWaits looks at the first wait or at all, and at their contexts if these may have ended.
-func (c *Clock) wakeWaits(all, contexts bool) {
-	for i := 0; i < len(c.waits); {
-		w := c.waits[i]
-		switch {
-		case w.over(contexts):
-			if i == 0 {
-				c.waits = c.waits[1:]
-			} else {
-				c.waits = append(c.waits[:i], c.waits[i+1:]...)
-			}
-			c.turn(w.task)
-			i = 0 // the task may have ended a wait that began before
-		case !all:
-			return
-		default:
-			i++
-		}
 	}
 }
 
@@ -220,51 +188,44 @@ func (c *Clock) Now() time.Time { return c.now }
 
 // Sleep waits until d has passed or ctx is done. Only tasks may call it.
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
-	if c.ended {
-		return context.Canceled
-	}
-	if err := ctx.Err(); err != nil || d <= 0 {
+	if err := ctx.Err(); !c.ended && (err != nil || d <= 0) {
 		return err
 	}
-	return c.Park(ctx, func(wake func(time.Duration)) { wake(d) })
+	alarm := c.current.alarm
+	alarm.Reset(d)
+	err := c.pause(ctx)
+	alarm.Stop()
+	c.slept = true
+	return err
 }
 
 // Await waits until done is closed or ctx is done. Only tasks may call it. The strategies of this
 // module use it to wait for send tokens and for retry quota.
 func (c *Clock) Await(ctx context.Context, done <-chan struct{}) error {
-	if c.ended {
-		return context.Canceled
-	}
-	if err := ctx.Err(); err != nil {
+	if err := ctx.Err(); !c.ended && err != nil {
 		return err
 	}
-	c.waits = append(c.waits, &wait{task: c.current, done: done, canceled: ctx.Done()})
-	if err := c.pause(); err != nil {
-		return err
+	w := wait{c.current, done}
+	if ctx.Done() == nil {
+		c.ordered = append(c.ordered, w)
+		return c.pause(ctx)
 	}
-	return ctx.Err()
+	c.limited = append(c.limited, w)
+	err := c.pause(ctx)
+	if err != nil {
+		c.limited = slices.DeleteFunc(c.limited, func(other wait) bool { return other == w })
+	}
+	return err
 }
 
-// Park calls begin with a function wake, and waits until wake has been called and its time has passed, or until ctx
-// is done. Only tasks may call it. With many waiting tasks it is faster than Await, which checks their channels.
-func (c *Clock) Park(ctx context.Context, begin func(wake func(after time.Duration))) error {
-	if c.ended {
+// pause makes the running task wait. It fails if the run has ended, and after the deadline of a context.
+func (c *Clock) pause(ctx context.Context) error {
+	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
+		d.waiter = c.current
+		defer func() { d.waiter = nil }()
+	}
+	if c.ended || !c.current.yield(struct{}{}) {
 		return context.Canceled
-	}
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	t := c.current
-	if done := ctx.Done(); done != nil {
-		c.sleeps[t] = done
-		defer func() {
-			delete(c.sleeps, t)
-			t.alarm.Stop()
-		}()
-	}
-	begin(func(after time.Duration) { t.alarm.Reset(after) })
-	if err := c.pause(); err != nil {
-		return err
 	}
 	return ctx.Err()
 }
@@ -276,6 +237,15 @@ func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
 	return armed
 }
 
+// deadline is a context of WithTimeout.
+type deadline struct {
+	context.Context //nolint:containedctx // it is a context
+	until           time.Time
+	waiter          *task // that waits with this context, or nil
+}
+
+type deadlineKey struct{}
+
 // WithTimeout is for [clock.WithTimeout]. A context that package context derives from the result
 // has the error Canceled after the deadline.
 func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
@@ -284,20 +254,17 @@ func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Co
 		until = earlier
 	}
 	ctx, end := context.WithCancelCause(parent)
-	over := c.AfterFunc(d, func() {
-		c.expired = true
+	limited := &deadline{Context: ctx, until: until}
+	over := c.AfterFunc(until.Sub(c.now), func() {
 		end(context.DeadlineExceeded)
+		if limited.waiter != nil {
+			c.turn(limited.waiter)
+		}
 	})
-	return &deadline{ctx, until}, func() {
+	return limited, func() {
 		over.Stop()
 		end(nil)
 	}
-}
-
-// deadline is a context of WithTimeout.
-type deadline struct {
-	context.Context //nolint:containedctx // it is a context
-	until           time.Time
 }
 
 func (d *deadline) Deadline() (time.Time, bool) { return d.until, true }
@@ -308,4 +275,11 @@ func (d *deadline) Err() error {
 		return context.DeadlineExceeded
 	}
 	return err
+}
+
+func (d *deadline) Value(key any) any {
+	if key == (deadlineKey{}) {
+		return d
+	}
+	return d.Context.Value(key)
 }

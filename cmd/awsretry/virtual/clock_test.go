@@ -141,30 +141,39 @@ func TestDeadlineEndsTheWaitsOfItsContext(t *testing.T) {
 	require.Equal(t, []string{"1s <nil>", "2s context deadline exceeded, context deadline exceeded"}, notes.list)
 }
 
-// A clock whose waits end in order looks at the first one only.
-func TestClocksBesideShareTheTime(t *testing.T) {
+// A wait without a context that can end is looked at when it is the first, and one with such a context after a sleep too.
+func TestWaitsEndInOrderUnlessTheirContextsCanEnd(t *testing.T) {
 	t.Parallel()
-	clk, notes := newNotes()
-	for _, inOrder := range []bool{false, true} {
-		beside := clk.Beside(inOrder)
+	for limited, want := range map[bool][]string{
+		false: {"3s wait 0", "3s wait 1", "4s wait 2"},
+		true:  {"2s wait 1", "3s wait 0", "4s wait 2"},
+	} {
+		clk, notes := newNotes()
+		beside := clk.Beside()
+		ctx := context.Background()
+		if limited {
+			ctx, _ = beside.WithTimeout(ctx, time.Hour)
+		}
 		var doors [3]chan struct{}
 		for i := range doors {
 			doors[i] = make(chan struct{})
 			beside.Go(func() {
-				_ = beside.Await(t.Context(), doors[i])
-				notes.add("%v: wait %d", inOrder, i)
+				_ = beside.Await(ctx, doors[i])
+				notes.add("wait %d", i)
 			})
 		}
-		for i, door := range []int{1, 0, 2} {
-			beside.AfterFunc(time.Duration(i+1)*time.Second, func() { close(doors[door]) })
-		}
+		beside.Go(func() {
+			_ = beside.Sleep(t.Context(), 2*time.Second)
+			for _, i := range []int{1, 0, 2} {
+				close(doors[i])
+				_ = beside.Sleep(t.Context(), time.Second)
+			}
+		})
+
+		clk.Run(time.Time{})
+
+		require.Equal(t, want, notes.list)
 	}
-
-	clk.Run(time.Time{})
-
-	require.Equal(t, []string{
-		"1s false: wait 1", "2s false: wait 0", "2s true: wait 0", "2s true: wait 1", "3s false: wait 2", "3s true: wait 2",
-	}, notes.list)
 }
 
 func TestPanicOfATaskIsThatOfRun(t *testing.T) {
@@ -181,55 +190,33 @@ func TestPanicOfATaskIsThatOfRun(t *testing.T) {
 	clk.Go(func() { t.Error("a task began after the end") })
 }
 
-func TestRecheckFindsTheWaitsThatATaskEndsOutOfOrder(t *testing.T) {
+func TestDeadlinesEndWaitsBehindOthers(t *testing.T) {
 	t.Parallel()
-	for rechecks, want := range map[bool][]string{
-		false: {"3s wait 0", "3s wait 1"},
-		true:  {"2s wait 1", "3s wait 0"},
-	} {
-		clk, notes := newNotes()
-		beside := clk.Beside(true)
-		var doors [2]chan struct{}
-		for i := range doors {
-			doors[i] = make(chan struct{})
-			beside.Go(func() {
-				_ = beside.Await(t.Context(), doors[i])
-				notes.add("wait %d", i)
-			})
-		}
-		beside.Go(func() {
-			_ = beside.Sleep(t.Context(), 2*time.Second)
-			if rechecks {
-				beside.Recheck()
-			}
-			close(doors[1])
-			_ = beside.Sleep(t.Context(), time.Second)
-			close(doors[0])
+	clk, notes := newNotes()
+	door := make(chan struct{})
+	clk.Go(func() { notes.add("first: %v", clk.Await(context.Background(), make(chan struct{}))) })
+	for i, limit := range []time.Duration{3 * time.Second, 2 * time.Second, 9 * time.Second} {
+		clk.Go(func() {
+			ctx, cancel := clock.WithTimeout(context.Background(), clk, limit)
+			defer cancel()
+			notes.add("wait %d: %v", i, clk.Await(ctx, door))
 		})
-
-		clk.Run(time.Time{})
-
-		require.Equal(t, want, notes.list)
 	}
-}
-
-// A clock whose waits end in order looks only at the first one, but for the end of a context.
-func TestDeadlineEndsASleepBehindAWaitInOrder(t *testing.T) {
-	t.Parallel()
-	clk := virtual.New(time.Unix(0, 0)).Beside(true)
-	var ended []string
-	note := func(name string, err error) { ended = append(ended, fmt.Sprint(name, " ", clk.Now().Unix(), " ", err)) }
-	clk.Go(func() { note("wait", clk.Await(t.Context(), make(chan struct{}))) })
 	clk.Go(func() {
-		ctx, cancel := clock.WithTimeout(t.Context(), clk, 2*time.Second)
+		outer, cancel := clock.WithTimeout(context.Background(), clk, time.Second)
 		defer cancel()
-		note("sleep", clk.Sleep(ctx, time.Hour))
+		inner, stop := clock.WithTimeout(outer, clk, time.Hour)
+		defer stop()
+		notes.add("sleep: %v", clk.Sleep(inner, time.Hour))
 	})
-	var wake func(after time.Duration)
-	clk.Go(func() { note("park", clk.Park(t.Context(), func(w func(time.Duration)) { wake = w })) })
-	clk.AfterFunc(time.Second, func() { wake(4 * time.Second) })
-	clk.Run(time.Unix(10, 0))
-	require.Equal(t, []string{"sleep 2 context deadline exceeded", "park 5 <nil>", "wait 5 context canceled"}, ended, "the run ends when nothing is due")
+	clk.AfterFunc(4*time.Second, func() { close(door) })
+
+	clk.Run(time.Time{})
+
+	require.Equal(t, []string{
+		"1s sleep: context deadline exceeded", "2s wait 1: context deadline exceeded", "3s wait 0: context deadline exceeded",
+		"4s wait 2: <nil>", "4s first: context canceled",
+	}, notes.list)
 }
 
 // BenchmarkSleep is a sleep of one of a hundred tasks.

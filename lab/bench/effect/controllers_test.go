@@ -238,7 +238,7 @@ func (r *row) play(t *testing.T, controller ratelimit.Controller, seed uint64) f
 	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	load := newLoad(r.Scenario, contender{}, seed, clk.Now(), &got.calls)
 	for i := range r.Clients {
-		world := clk.Beside(false)
+		world := clk.Beside()
 		s, err := adaptive.New(adaptive.Config{
 			Controller: controller, Standard: standard.Config{Clock: world, Random: seeded(seed + uint64(i))},
 		})

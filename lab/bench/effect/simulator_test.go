@@ -72,15 +72,14 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 	}
 }
 
-// playVirtual is play in virtual time. It looks at the waits of all calls, where [sim.Play]
-// relies on their order.
+// playVirtual is play in virtual time.
 func playVirtual(t *testing.T, s scenario, v sim.Variant, seed uint64) *record {
 	t.Helper()
 	r := &record{scenario: s}
 	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	load := newLoad(s.Scenario, contender{}, seed, clk.Now(), &r.calls)
 	for i := range s.Clients {
-		world := clk.Beside(false)
+		world := clk.Beside()
 		strategy, err := v.New(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
 		require.NoError(t, err)
 		load.Begin(t.Context(), world, looped{strategy})
