@@ -179,6 +179,22 @@ func completes(cmd *cobra.Command, flag string, values func() []string) {
 	}) // It fails only for a flag that is not there, or is registered twice.
 }
 
+// choice adds a flag that takes one of some values, which shells complete.
+func choice[T ~string](cmd *cobra.Command, into *T, name, usage string, values ...T) {
+	texts := make([]string, len(values))
+	for i, value := range values {
+		texts[i] = string(value)
+	}
+	cmd.Flags().Func(name, usage, func(text string) error {
+		if !slices.Contains(texts, text) {
+			return errors.New("must be one of " + strings.Join(texts, ", "))
+		}
+		*into = T(text)
+		return nil
+	})
+	completes(cmd, name, func() []string { return texts })
+}
+
 // source returns the sources of the settings. The paths of the flags override those of the system. Pipes can be
 // read, and "-" as the path in a flag is the standard input.
 func (c *call) source() config.Sources {

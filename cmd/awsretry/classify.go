@@ -30,8 +30,7 @@ is known, "ds-data" is not.`
 // signs are the properties of a failure from the flags.
 type signs struct {
 	answer    answerError
-	transport error
-	gone      bool // the caller ended the operation
+	transport string
 	modeled   modeledError
 	used      time.Duration
 	observed  *time.Duration
@@ -44,17 +43,8 @@ func (s *signs) define(cmd *cobra.Command) {
 		return err
 	})
 	f.StringVar(&s.answer.code, "code", "", "error `code` of the answer, as it is on the wire")
-	f.Func("transport", "`kind` of a failure without an answer: "+strings.Join(transportKinds(), ", "), func(text string) (err error) {
-		s.transport, err = transportFailure(text)
-		s.gone = strings.HasPrefix(text, "caller_")
-		return err
-	})
-	completes(cmd, "transport", transportKinds)
-	f.Func("modeled", "what the `model` of the service says of the error: retryable, throttling, not_retryable", func(text string) error {
-		s.modeled = modeledError(text)
-		return s.modeled.check()
-	})
-	completes(cmd, "modeled", func() []string { return []string{"not_retryable", "retryable", "throttling"} })
+	choice(cmd, &s.transport, "transport", "`kind` of a failure without an answer: "+strings.Join(transportKinds(), ", "), transportKinds()...)
+	choice(cmd, &s.modeled, "modeled", "what the `model` of the service says of the error: retryable, throttling, not_retryable", "retryable", "throttling", "not_retryable")
 	f.Func("header", "header `K: V` of the answer, or K=V: x-amz-retry-after, retry-after (in seconds) and x-amzn-errortype matter; may be repeated", s.answer.addHeader)
 	f.Func("attempt-skew-s", "clock skew in `seconds` that the request was signed with; 0 unless given", func(text string) (err error) {
 		s.used, err = parseSkew(text)
@@ -70,8 +60,8 @@ func (s *signs) define(cmd *cobra.Command) {
 // err returns the error that a client returns for the failure.
 func (s *signs) err() error {
 	parts := []error{&s.answer}
-	if s.transport != nil {
-		parts = append(parts, s.transport)
+	if s.transport != "" {
+		parts = append(parts, transportFailure(s.transport))
 	}
 	if s.modeled != "" {
 		parts = append(parts, s.modeled)
@@ -103,7 +93,7 @@ type step struct {
 
 func (c *call) classify(s *signs) error {
 	verdict, trail := classify.Default().Explain(classify.Outcome{
-		Err: s.err(), Service: c.service, Attempt: 1, CallerGone: s.gone,
+		Err: s.err(), Service: c.service, Attempt: 1, CallerGone: strings.HasPrefix(s.transport, "caller_"),
 	})
 	if !c.json {
 		c.classifyText(verdict, trail)

@@ -76,15 +76,6 @@ func (e modeledError) Throttling() bool { return e == "throttling" }
 
 func (e modeledError) RetrySafe() (safe, known bool) { return e != "not_retryable", true }
 
-func (e modeledError) check() error {
-	switch e {
-	case "retryable", "throttling", "not_retryable":
-		return nil
-	default:
-		return errors.New("must be retryable, throttling or not_retryable")
-	}
-}
-
 // skewedError is an error with the clock skews of its request and its answer.
 type skewedError struct {
 	used, observed time.Duration

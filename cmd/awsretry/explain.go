@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"math"
 
 	"github.com/spf13/cobra"
@@ -34,15 +33,8 @@ func (q *question) define(c *call, cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&q.profile, "profile", "", "`profile` to use instead of AWS_PROFILE and AWS_DEFAULT_PROFILE")
 	f.BoolVar(&q.strict, "strict", false, "refuse the first malformed line of the shared files")
-	f.Func("behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", func(text string) error {
-		q.behavior = retry.Behavior(text)
-		if q.behavior != retry.V20 && q.behavior != retry.V21 {
-			return fmt.Errorf("must be %s or %s", retry.V20, retry.V21)
-		}
-		return nil
-	})
+	choice(cmd, &q.behavior, "behavior", "`generation` of behavior, v2.1 or v2.0; v2.1 unless given", retry.V20, retry.V21)
 	completes(cmd, "profile", c.profileNames)
-	completes(cmd, "behavior", func() []string { return []string{string(retry.V20), string(retry.V21)} })
 }
 
 // explanation is the output with --json.

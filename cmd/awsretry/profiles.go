@@ -2,14 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"iter"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -65,77 +63,39 @@ func (c *call) profiles(showValues, strict bool) error {
 }
 
 // printProperty writes a property. Further lines of the value are indented.
-func printProperty(w *bufio.Writer, key, value string) {
-	_, _ = w.WriteString(key + " =") // The buffer keeps an error.
-	between := " "
+func printProperty(w io.Writer, key, value string) {
+	lines := []string{key + " ="}
 	for line := range strings.SplitSeq(value, "\n") {
-		if value != "" {
-			_, _ = w.WriteString(between)
-		}
-		between = "\n    "
-		if !strings.ContainsFunc(line, escape.Obeyed) {
-			_, _ = w.WriteString(line)
-			continue
-		}
-		_ = w.WriteByte('"')
-		for piece := range pieces(line) {
-			quoted := strconv.Quote(piece)
-			_, _ = w.WriteString(quoted[1 : len(quoted)-1])
-		}
-		_ = w.WriteByte('"')
+		lines = append(lines, escape.Plain(line))
 	}
-	_ = w.WriteByte('\n')
+	if value == "" {
+		lines = lines[:1]
+	}
+	fmt.Fprintln(w, strings.Replace(strings.Join(lines, "\n    "), "\n    ", " ", 1))
 }
 
-// printProfiles writes {"profiles":{name:{key:value}}}.
-func printProfiles(w *bufio.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) {
-	_, _ = w.WriteString(`{"profiles":{`)
+// printProfiles writes {"profiles":{name:{key:value}}}, with names and keys in the order of the files.
+func printProfiles(w io.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) {
+	fmt.Fprint(w, `{"profiles":{`)
 	separator := ""
 	for name, properties := range all {
-		_, _ = w.WriteString(separator)
+		fmt.Fprint(w, separator, quotedJSON(name), ":{")
 		separator = ","
-		printString(w, name)
-		_, _ = w.WriteString(":{")
 		between := ""
 		for key, value := range properties {
-			_, _ = w.WriteString(between)
+			fmt.Fprint(w, between, quotedJSON(key), ":", quotedJSON(value))
 			between = ","
-			printString(w, key)
-			_ = w.WriteByte(':')
-			printString(w, value)
 		}
-		_ = w.WriteByte('}')
+		fmt.Fprint(w, "}")
 	}
-	_, _ = w.WriteString("}}\n")
+	fmt.Fprintln(w, "}}")
 }
 
-// printString writes a string as JSON.
-func printString(w *bufio.Writer, text string) {
-	_ = w.WriteByte('"')
-	var b bytes.Buffer
+// quotedJSON returns a string in JSON.
+func quotedJSON(text string) string {
+	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	for piece := range pieces(text) {
-		b.Reset()
-		_ = encoder.Encode(piece) // A string can always be encoded.
-		_, _ = w.Write(b.Bytes()[1 : b.Len()-2])
-	}
-	_ = w.WriteByte('"')
-}
-
-// pieces cuts a text between characters, because quoting a text of 4 MiB in one piece may need six
-// times as much memory.
-func pieces(text string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for len(text) > 0 {
-			end := min(len(text), 4096)
-			for end < len(text) && !utf8.RuneStart(text[end]) {
-				end--
-			}
-			if !yield(text[:end]) {
-				return
-			}
-			text = text[end:]
-		}
-	}
+	_ = encoder.Encode(text) // A string can always be encoded.
+	return strings.TrimSuffix(b.String(), "\n")
 }

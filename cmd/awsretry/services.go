@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -28,21 +27,17 @@ func serviceNames() (names []string) {
 	return names
 }
 
-func knownService(id string) bool {
-	id = plainService(id)
-	return slices.ContainsFunc(serviceid.All(), func(known string) bool { return plainService(known) == id })
-}
-
 // checkService warns of an unknown service, which is usually misspelt. It would get the common
 // defaults without notice.
 func (c *call) checkService() {
-	if c.service == "" || knownService(c.service) {
-		return
-	}
-	names, ids := near.To(plainService(c.service)), map[string]string{}
+	want := plainService(c.service)
+	names, ids := near.To(want), map[string]string{"": ""}
 	for _, id := range serviceid.All() {
 		ids[plainService(id)] = id
 		names.Add(plainService(id))
+	}
+	if _, known := ids[want]; known {
+		return
 	}
 	var meant []string
 	for _, name := range names.Best() {

@@ -31,8 +31,11 @@ func TestServicesOfTheModels(t *testing.T) {
 	require.Len(t, ids, 424)
 	require.True(t, slices.IsSorted(ids))
 	for _, id := range ids {
-		require.True(t, knownService(id), id)
-		require.True(t, knownService(strings.ToLower(strings.ReplaceAll(id, " ", "-"))), id)
+		for _, name := range []string{id, strings.ToLower(strings.ReplaceAll(id, " ", "-"))} {
+			var errs bytes.Buffer
+			(&call{system: system{errs: &errs}, service: name}).checkService()
+			require.Empty(t, errs.String())
+		}
 	}
 }
 

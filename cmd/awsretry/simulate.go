@@ -16,7 +16,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
@@ -109,7 +108,7 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant) err
 			fmt.Fprintf(c.progress, "variant %d of %d\r", i+1, len(variants))
 		}
 		err := v.play(ctx, s)
-		if err == nil && s.out != "" && s.asks() == page.OfFailures {
+		if err == nil && s.out != "" && len(s.Phases) == 0 && len(s.shares) > 0 {
 			v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.shares)
 		}
 		if err != nil {
@@ -159,16 +158,4 @@ func (v *variant) play(ctx context.Context, s *simulation) error {
 		return fmt.Errorf("%w: lower --offered or --duration, or give --workers", err)
 	}
 	return err
-}
-
-// asks returns the question of the simulation.
-func (s *simulation) asks() page.Question {
-	switch {
-	case len(s.Phases) > 0:
-		return page.InChange
-	case len(s.shares) > 0:
-		return page.OfFailures
-	default:
-		return page.AtLimit
-	}
 }

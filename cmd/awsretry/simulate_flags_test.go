@@ -65,7 +65,7 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--vs timeout=0s":                               `--vs timeout=0s: "timeout=0s": must be a duration above zero, such as 2s`,
 		"--vs v2.0 --vs v2.0":                           `--vs v2.0: was given before`,
 		"--duration 24h --offered 1000":                 `--offered, --phase and --duration: at most 20000000 calls in all runs, not 864000000; --seed plays one run`,
-		"--behavior v3":                                 `invalid argument "v3" for "--behavior" flag: must be v2.0 or v2.1`,
+		"--behavior v3":                                 `invalid argument "v3" for "--behavior" flag: must be one of v2.0, v2.1`,
 		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `--vs: at most 7`,
 	} {
 		t.Run(args, func(t *testing.T) {

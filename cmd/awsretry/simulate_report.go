@@ -25,7 +25,7 @@ func (res *result) save(name string) error {
 // report is the report of the simulation.
 func (res *result) report() *page.Report {
 	r := &page.Report{
-		Command: res.command(), Version: res.version, Answer: res.answer(), Question: res.asks(), Played: res.played(),
+		Command: res.command(), Version: res.version, Answer: res.answer(), Played: res.played(),
 		Phases: res.spans(), Duration: res.Duration, Results: res.table(),
 	}
 	for _, v := range res.variants {

@@ -26,30 +26,17 @@ type Report struct {
 	Version string
 	// Answer says at the top what came of it.
 	Answer string
-	// Question decides which picture comes first.
-	Question Question
 	// Played says what was played, such as the limit of the service.
 	Played []Fact
-	// Phases are the parts of a run in which something is unusual, and Duration is how long the run takes.
+	// Phases are the parts of a run in which something is unusual: with them, the picture of failures over time comes first.
+	// Duration is how long the run takes.
 	Phases   []Phase
 	Duration time.Duration
-	// Variants are the ways to retry. The first one has the settings.
+	// Variants are the ways to retry, at least one. The first one has the settings.
 	Variants []Variant
 	// Results has a row for each figure: its name, and then its text for each variant.
 	Results [][]string
 }
-
-// Question is what a simulation must answer.
-type Question uint8
-
-const (
-	// AtLimit asks what happens with a load and a limit.
-	AtLimit Question = iota
-	// InChange asks what happens in an outage or another change.
-	InChange
-	// OfFailures asks what happens if a share of the requests fails.
-	OfFailures
-)
 
 // Phase is a part of a run with a short text.
 type Phase struct {
@@ -67,7 +54,8 @@ type Variant struct {
 	Run      *sim.Result
 	// Drains is the share of failing attempts at which the quota empties, as text; empty if nothing is retried.
 	Drains string
-	// Curve has the results at several shares of failing attempts, in order of the shares, which all variants share.
+	// Curve has the results at several shares of failing attempts, in order of the shares, which all variants have. Its picture
+	// comes first.
 	Curve []sim.Point
 }
 
@@ -102,7 +90,7 @@ func Write(w io.Writer, r *Report) error {
 	library := "/*\n" + license + "*/\n" + plot
 	var b bytes.Buffer
 	err = parsed.Execute(&b, map[string]any{
-		"Report": r, "Settings": settings(r), "Data": data(r), "Curve": r.Question == OfFailures, "Change": r.Question == InChange,
+		"Report": r, "Settings": settings(r), "Data": data(r), "Curve": len(r.Variants[0].Curve) > 0,
 		"Rates": []string{"offered", "begun", "sent", "throttled", "accepted", "limit"},
 		"Style": template.CSS(plotStyles + styles), "Plot": template.JS(library), "Script": template.JS(script),
 		"Allowed": hashOf(library) + " " + hashOf(script),
