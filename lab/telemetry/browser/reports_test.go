@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -46,7 +47,7 @@ type picture struct {
 	width          int64 // of the page, in pixels
 }
 
-// TestReports writes each report to out, with a picture of each view for people to look at.
+// TestReports writes each report to out, with a picture of each view and its pages on paper for people to look at.
 func TestReports(t *testing.T) {
 	require.NoError(t, os.MkdirAll("out", 0o755))
 	program := build(t)
@@ -67,6 +68,11 @@ func TestReports(t *testing.T) {
 					require.NoError(t, os.WriteFile(filepath.Join("out", name), png, 0o644))
 				}
 			}
+			tab, wrong := visit(t, browser, file, view{"dark", desk})
+			require.Empty(t, wrong, "on paper")
+			paper, err := chromedp.Call(tab, page.PrintToPDF, page.PrintToPDFParams{PrintBackground: new(true)})
+			require.NoError(t, err)
+			require.NoError(t, os.WriteFile(filepath.Join("out", report.name+".pdf"), paper.Data, 0o644))
 			for _, p := range report.pictures {
 				tab, wrong := visit(t, browser, file, view{"light", p.width})
 				require.Empty(t, wrong, p.name)

@@ -38,10 +38,13 @@
   // within has the shares of all calls of a variant that end well or badly within a time.
   const within = (name, of) => {
     const lines = data.variants.filter((v) => v[of].Count).map((v) => [
-      v[of].Times.map((t) => Math.max(t, 1e-4)), v[of].Times.map((_, i, all) => 100 * v[of].Count / v.Calls * (i + 1) / all.length)]);
+      v[of].Times.map((t) => Math.max(t, 1e-3)), v[of].Times.map((_, i, all) => 100 * v[of].Count / v.Calls * (i + 1) / all.length)]);
     const [at, ...joined] = lines.length ? uPlot.join(lines) : [[0.001, 1]];
+    const times = data.variants.flatMap((v) => [...(v.Ok.Times || []), ...(v.Bad.Times || [])]);
+    const decadeOf = (round, t) => 10 ** round(Math.log10(Math.max(t, 1e-3)));
     return {
-      name, unit: "% of all calls", x: "time from the beginning of a call to its end", log: true, top: 100, at,
+      name, unit: "% of all calls", x: "time from the beginning of a call to its end", top: 100, at,
+      log: [decadeOf(Math.floor, Math.min(...times)), decadeOf(Math.ceil, Math.max(...times, 0.01))],
       lines: data.variants.map((v, i) => ({ look: "v" + i, values: v[of].Count ? joined.shift() : at.map(() => null) })),
     };
   };
@@ -142,8 +145,8 @@
       legend: { show: false },
       cursor: { show: false },
       scales: {
-        x: chart.log ? { time: false, distr: 3 } : { time: false, range: (u, min, max) => [Math.min(min, 0), chart.most || max] },
-        y: { range: (u, min, max) => [0, chart.top || Math.max(max * 1.06, 1e-3)] },
+        x: chart.log ? { time: false, distr: 3, range: () => chart.log } : { time: false, range: (u, min, max) => [Math.min(min, 0), chart.most || max] },
+        y: { range: (u, min, max) => [0, chart.top || max * 1.06 || 1] },
       },
       axes: [
         { ...axis, grid: { show: false }, values: (u, splits) => splits.map(chart.log ? decade : short), size: 26, space: 62 },
@@ -152,7 +155,7 @@
           size: (u, values) => Math.ceil(Math.max(24, ...(values || []).map(widthOf))) + 12,
         },
       ],
-      series: [{}, ...chart.lines.map((line) => ({ ...look(line.look), spanGaps: chart.log, points: { show: chart.at.length < 3 } }))],
+      series: [{}, ...chart.lines.map((line) => ({ ...look(line.look), spanGaps: !!chart.log, points: { show: chart.at.length < 3 } }))],
       hooks: { drawClear: [shade(chart)], draw: [mark(chart, family)] },
     }, [chart.at, ...chart.lines.map((line) => line.values)], box);
   };
@@ -171,14 +174,20 @@
     return made;
   };
 
-  const charts = [...document.querySelectorAll("[data-picture]")].flatMap((picture) => pictures[picture.dataset.picture]().filter(drawable).map((chart) => {
-    const panel = element(picture, "div", "", {});
-    element(panel, "p", chart.name, { class: "name" });
-    element(panel, "p", chart.unit, { class: "axis" });
-    const box = element(panel, "div", "", { class: "plot", role: "img", "aria-label": chart.name + ", " + chart.unit + ", against " + chart.x });
-    element(panel, "p", chart.x, { class: "axis x" });
-    return [chart, box];
-  }));
+  const charts = [...document.querySelectorAll("[data-picture]")].flatMap((picture) => {
+    const applies = pictures[picture.dataset.picture]().filter(drawable);
+    if (applies.length === 0) {
+      element(picture, "p", "No call ended in the time that counts.", {});
+    }
+    return applies.map((chart) => {
+      const panel = element(picture, "div", "", {});
+      element(panel, "p", chart.name, { class: "name" });
+      element(panel, "p", chart.unit, { class: "axis" });
+      const box = element(panel, "div", "", { class: "plot", role: "img", "aria-label": chart.name + ", " + chart.unit + ", against " + chart.x });
+      element(panel, "p", chart.x, { class: "axis x" });
+      return [chart, box];
+    });
+  });
 
   const all = () => {
     plots.forEach((plot) => plot.destroy());
