@@ -133,6 +133,9 @@ func (s *simulation) complete() error {
 			s.Duration = longestCalls
 		}
 	}
+	if s.Duration <= s.Measured.From || s.Duration > longestRun {
+		return usageError(fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v", s.Measured.From, longestRun))
+	}
 	s.Measured.To = s.Duration
 	return s.check()
 }
@@ -279,8 +282,7 @@ func (s *simulation) check() error {
 		{s.Clients < 1, "--clients: must be at least 1"},
 		{s.Calls < 0, "--calls: must be at least 0"},
 		{s.Within <= 0, "--within: must be above 0s"},
-		{s.outage < 0, "--outage: must be at least 0s"},
-		{s.Duration <= s.Measured.From || s.Duration > longestRun, fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v", s.Measured.From, longestRun)},
+		{s.outage < 0 || s.outage > longestRun, fmt.Sprintf("--outage: must be from 0s to %v", longestRun)},
 		{wanted > mostCalls, fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, wanted)},
 		{s.LastChange() >= s.Duration, fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", s.LastChange(), s.Duration)},
 	} {

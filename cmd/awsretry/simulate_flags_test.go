@@ -47,9 +47,10 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--fail 1.5":                                    `--fail: must be from 0 to 1, not 1.5`,
 		"--fail 0.5..0.5":                               `--fail 0.5..0.5: the second share must be above the first one, and at most 1`,
 		"--fail 10%":                                    `--fail 10%: must be a share such as 0.1, or two such as 0..0.5`,
-		"--outage -1s":                                  `--outage: must be at least 0s`,
+		"--outage -1s":                                  `--outage: must be from 0s to 24h0m0s`,
 		"--outage 60":                                   `invalid argument "60" for "--outage" flag: time: missing unit in duration "60"`,
 		"--duration 30s":                                `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
+		"--duration 55555h":                             `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
 		"--duration 48h":                                `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
 		"--seed -1":                                     `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`,
 		"--vs min_delay=30s":                            `--vs min_delay=30s: min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`,
@@ -88,6 +89,7 @@ func FuzzSimulateFlags(f *testing.F) {
 	f.Add("1e6", "0s..0s", "1", "max_backoff=1ns,min_delay=0", "31s", "1h:latency=10x;timeout=1s;throttle=1")
 	f.Add("50/", "..", "1..0", ",", "30s", "30s:")
 	f.Add("NaN", "20ms..5ms", "NaN..1", "adaptive,quota_capacity=14", "-1s", "30s:offered=NaN")
+	f.Add("0", "0h", "0", "adaptive", "555550h", "0:workers=0")
 	f.Add("1e400", "-1ms", "-0", "standard,adaptive", "", ":;=x")
 	f.Fuzz(func(t *testing.T, limit, latency, fail, vs, duration, phase string) {
 		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
