@@ -67,6 +67,6 @@ func TestPipeIsReadOnce(t *testing.T) {
 	for range 2 {
 		text, err := c.stream("-", 100)
 		require.NoError(t, err)
-		require.Equal(t, "[default]\nmax_attempts = 7\n", string(text))
+		require.Equal(t, "[default]\nmax_attempts = 7\n", text)
 	}
 }
