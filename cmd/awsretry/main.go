@@ -61,7 +61,7 @@ func widthOf(file *os.File) int {
 type system struct {
 	in        io.Reader
 	out, errs io.Writer
-	// progress is the terminal for the progress of a long command, or nil.
+	// progress is the terminal for the progress of a long command; nil is none.
 	progress io.Writer
 	// width is the number of columns if out is a terminal, else 0.
 	width int
@@ -76,6 +76,9 @@ type system struct {
 func run(ctx context.Context, args []string, sys system) int {
 	out := &checked{to: sys.out}
 	sys.out = out
+	if sys.progress == nil {
+		sys.progress = io.Discard
+	}
 	status := (&call{system: sys, args: args}).execute(ctx)
 	if out.err != nil {
 		fmt.Fprintf(sys.errs, "awsretry: %v: %v\n", errUnwritten, out.err)

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"sync"
 	"time"
 
@@ -61,6 +62,7 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
 	err = c.play(ctx, s, variants)
 	stop()
+	fmt.Fprint(c.progress, strings.Repeat(" ", 20), "\r")
 	if err != nil {
 		return err
 	}
@@ -104,9 +106,7 @@ func (c *call) play(ctx context.Context, s *simulation, variants []*variant) err
 		}
 	}
 	for i, v := range variants {
-		if c.progress != nil {
-			fmt.Fprintf(c.progress, "variant %d of %d\r", i+1, len(variants))
-		}
+		fmt.Fprintf(c.progress, "variant %d of %d\r", i+1, len(variants))
 		err := v.play(ctx, s)
 		if err == nil && s.out != "" && len(s.Phases) == 0 && len(s.shares) > 0 {
 			v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.shares)

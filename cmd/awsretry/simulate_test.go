@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -29,6 +30,15 @@ func TestSimulateOutput(t *testing.T) {
 			requireSimulated(t, c.name, c.args)
 		})
 	}
+}
+
+func TestSimulateSaysOnATerminalWhichVariantItPlays(t *testing.T) {
+	t.Parallel()
+	var out, errs, shown bytes.Buffer
+	args := strings.Fields("simulate --vs adaptive --offered 10 --seed 1")
+	require.Zero(t, run(t.Context(), args, system{out: &out, errs: &errs, progress: &shown, sources: world(nil, nil)}))
+	require.Empty(t, errs.String())
+	require.Equal(t, "variant 1 of 2\rvariant 2 of 2\r                    \r", shown.String(), "it is taken away")
 }
 
 func requireSimulated(t *testing.T, name, args string) {
