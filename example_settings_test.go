@@ -291,17 +291,6 @@ func ExampleWithBehavior() {
 	// v2.1 4 25ms 14 14 5
 }
 
-// A program that keeps v2.0 asks for it in code, because no variable and no file can.
-func ExampleWithBehavior_keepV20() {
-	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx, awsretry.WithBehavior(retry.V20))
-	if err != nil {
-		log.Fatal(err)
-	}
-	item, err := retry.Do(ctx, strategy, retry.Operation{Name: "GetItem"}, getItem)
-	fmt.Println(item, err)
-}
-
 // program is the configuration of a program.
 type program struct {
 	Listen string          `json:"listen" yaml:"listen"`

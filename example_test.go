@@ -24,21 +24,6 @@ import (
 
 func getItem(context.Context) (string, error) { return "an item", nil }
 
-// Without options, Load reads the environment of the process and the shared files in the home
-// directory.
-func ExampleLoad_withoutOptions() {
-	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx)
-	if err != nil {
-		log.Fatal(err) // names the value, its place and what would be accepted
-	}
-	op := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
-	item, err := retry.Do(ctx, strategy, op, func(ctx context.Context) (string, error) {
-		return getItem(ctx)
-	})
-	fmt.Println(item, err)
-}
-
 // idempotent forbids the retry of an operation that timed out, unless it may be executed twice.
 type idempotent struct{}
 
@@ -196,23 +181,6 @@ func ExampleWithClock() {
 	fmt.Println(err, clk.Waits()) // the waits took no time
 	// Output:
 	// <nil> [50ms 100ms]
-}
-
-// Five attempts. The longest delay grows from 200 ms to 2 s.
-func ExampleLoad_attemptsAndDelays() {
-	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx,
-		awsretry.WithMaxAttempts(5),
-		awsretry.WithMaxBackoff(2*time.Second),
-		awsretry.WithStandard(standard.Config{
-			Base:           200 * time.Millisecond, // the longest delay before the first retry; it doubles
-			ThrottlingBase: 200 * time.Millisecond, // the same after a throttle
-		}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	plan := strategy.Plan(retry.Operation{})
-	fmt.Println(plan.MaxAttempts, plan.Base, plan.MaxBackoff)
 }
 
 // EC2 throttles calls by operation, so each operation of EC2 has a scope of its own here. The

@@ -185,3 +185,25 @@ func TestPagesBeginWithSomethingThatRuns(t *testing.T) {
 		require.Contains(t, begin, "```", page)
 	}
 }
+
+// TestWordsOfTheGlossaryAreLinked holds that each page of docs that uses a word of the glossary links to it. The page about
+// modes links to all words at once.
+func TestWordsOfTheGlossaryAreLinked(t *testing.T) {
+	t.Parallel()
+	_, table, found := strings.Cut(read(t, "docs/README.md"), "\n## Six words\n")
+	require.True(t, found)
+	var words []string
+	for _, row := range regexp.MustCompile(`(?m)^\| \*\*([^*]+)\*\* \|`).FindAllStringSubmatch(table, -1) {
+		words = append(words, row[1])
+	}
+	require.Len(t, words, 6)
+	used := regexp.MustCompile(`(?i)\b(quota|` + strings.Join(words, "|") + `)s?\b`)
+	pages, err := filepath.Glob("docs/*.md")
+	require.NoError(t, err)
+	for _, page := range append(pages, "README.md") {
+		text := codePattern.ReplaceAllString(strings.Join(prose(t, page), "\n"), "")
+		if word := used.FindString(text); word != "" && page != "docs/README.md" {
+			require.Contains(t, text, "README.md#six-words", "%s has the word %q", page, word)
+		}
+	}
+}

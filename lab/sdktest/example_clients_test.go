@@ -82,25 +82,6 @@ func Example_twoTables() {
 	// dynamodb/eu-central-1/quiet: held back: false
 }
 
-// The scope of a call may be anything: by a function for all calls, or by the
-// context for one.
-func Example_scopes() {
-	cfg := configFor(nil)
-	ctx := context.Background()
-	err := awssdk.Install(&cfg, awssdk.WithOperation(
-		func(_ context.Context, op retry.Operation, input any) retry.Operation {
-			if _, ok := input.(*dynamodb.PutItemInput); ok {
-				op.Resource += " writes" // apart from the reads of the table
-			}
-			return op
-		}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	ctx = awssdk.WithScope(ctx, "tenant 7")
-	_ = ctx
-}
-
 // The behavior that the SDKs had before v2.1.
 func Example_behaviorBefore() {
 	ctx := context.Background()
