@@ -65,22 +65,6 @@ func ExampleNew() {
 	// ok 1
 }
 
-// Names of resources may tell who the customers of a program are. Here only the service and the region
-// are in the metrics. Scopes with the same name count as one.
-func ExampleConfig() {
-	telemetry, err := otelretry.New(otelretry.Config{
-		Scopes: 50,
-		ScopeName: func(key retry.ScopeKey) string {
-			key.Account, key.Resource = "", ""
-			return key.String()
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer func() { _ = telemetry.Close() }()
-}
-
 // With otelhttp inside httpretry, each attempt has a span of its own, and the spans of the second and
 // later attempts have the attribute http.request.resend_count.
 func ExampleResendCount() {

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/metric/noop"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/metrics/otelretry"
@@ -92,18 +91,4 @@ func TestInstrumentsAreThoseOfTheDocumentation(t *testing.T) {
 		require.Regexp(t, `^[A-Z].*\.$`, m.Description, name)
 	}
 	require.Equal(t, promised, exported)
-}
-
-func TestScopeOfTheInstrumentsHasVersionAndSchema(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded})
-	var found metricdata.ResourceMetrics
-	require.NoError(t, reader.Collect(t.Context(), &found))
-	require.Len(t, found.ScopeMetrics, 1)
-	scope := found.ScopeMetrics[0].Scope
-	require.Equal(t, "github.com/awsretry/awsretry/metrics/otelretry", scope.Name)
-	require.Equal(t, "(devel)", scope.Version)
-	require.Equal(t, "https://opentelemetry.io/schemas/1.43.0", scope.SchemaURL)
 }

@@ -13,45 +13,29 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestMergedMethodHasTheServiceInTheMethod(t *testing.T) {
+func TestServiceIsALabelOrAPartOfTheMethodAndSpelledAsTheSDKsDoIfAsked(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		op   retry.Operation
-		want string
+	named := retry.Operation{Service: "dynamodb", Name: "GetItem"}
+	for want, c := range map[string]struct {
+		op          retry.Operation
+		merged, sdk bool
 	}{
-		"all":        {getItem, "{awsretry.outcome=success cloud.region=eu-central-1 rpc.method=dynamodb/GetItem}"},
-		"no name":    {retry.Operation{Service: "s3"}, "{awsretry.outcome=success rpc.method=s3/}"},
-		"no service": {retry.Operation{Name: "GET"}, "{awsretry.outcome=success rpc.method=GET}"},
-		"nothing":    {retry.Operation{}, "{awsretry.outcome=success}"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			reader, config := newReader()
-			config.MergedMethod = true
-			telemetry := newTelemetry(t, config)
-			telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: c.op})
-			require.NoError(t, telemetry.Watch(newStrategy(t)))
-			metrics := collect(t, reader)
-			require.Equal(t, []string{c.want + " count 1 sum 0: 1 to 0.005"}, figures(t, metrics, "awsretry.call.duration"))
-			require.Equal(t, []string{"{awsretry.scope=(all)} 500"}, figures(t, metrics, "awsretry.quota.available"))
-		})
-	}
-}
-
-func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
-	t.Parallel()
-	for merged, want := range map[bool]string{
-		false: "{awsretry.outcome=success rpc.method=GetItem rpc.service=DynamoDB}", true: "{awsretry.outcome=success rpc.method=DynamoDB/GetItem}",
+		"cloud.region=eu-central-1 rpc.method=dynamodb/GetItem": {getItem, true, false},
+		"rpc.method=s3/":              {retry.Operation{Service: "s3"}, true, false},
+		"rpc.method=GET":              {retry.Operation{Name: "GET"}, true, false},
+		"":                            {retry.Operation{}, true, false},
+		"rpc.method=DynamoDB/GetItem": {named, true, true},
+		"rpc.method=GetItem rpc.service=DynamoDB": {named, false, true},
 	} {
 		reader, config := newReader()
-		config.SDKServices, config.MergedMethod = true, merged
+		config.MergedMethod, config.SDKServices = c.merged, c.sdk
 		telemetry := newTelemetry(t, config)
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: c.op})
 		require.NoError(t, telemetry.Watch(show(t, "orders")))
-		op := retry.Operation{Service: "dynamodb", Name: "GetItem"}
-		telemetry.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: op})
 		metrics := collect(t, reader)
-		require.Contains(t, figures(t, metrics, "awsretry.call.duration")[0], want)
-		require.Equal(t, !merged, strings.Contains(figures(t, metrics, "awsretry.quota.available")[0], "rpc.service=DynamoDB"))
+		require.Equal(t, []string{"{" + strings.TrimSpace("awsretry.outcome=success "+want) + "} count 1 sum 0: 1 to 0.005"},
+			figures(t, metrics, "awsretry.call.duration"))
+		require.Equal(t, !c.merged, strings.Contains(figures(t, metrics, "awsretry.quota.available")[0], "rpc.service=DynamoDB"))
 	}
 }
 

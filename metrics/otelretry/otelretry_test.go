@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/sdk/instrumentation"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/trace"
@@ -87,7 +88,9 @@ func collect(t *testing.T, reader sdk.Reader) map[string]metricdata.Metrics {
 	require.NoError(t, reader.Collect(t.Context(), &collected))
 	metrics := map[string]metricdata.Metrics{}
 	for _, scope := range collected.ScopeMetrics {
-		require.Equal(t, "github.com/awsretry/awsretry/metrics/otelretry", scope.Scope.Name)
+		require.Equal(t, instrumentation.Scope{
+			Name: "github.com/awsretry/awsretry/metrics/otelretry", Version: "(devel)", SchemaURL: "https://opentelemetry.io/schemas/1.43.0",
+		}, scope.Scope)
 		for _, m := range scope.Metrics {
 			require.NotContains(t, metrics, m.Name)
 			metrics[m.Name] = m

@@ -45,10 +45,6 @@ func TestStrategiesAddUpAndEachCountsOnce(t *testing.T) {
 	require.Equal(t, []string{
 		"awsretry_scopes 3", "awsretry_scopes_evicted_total 22", "awsretry_scopes_overflowed_total 11",
 	}, series(t, metrics, "awsretry_scopes"))
-	require.Equal(t, []string{
-		`awsretry_quota_capacity{awsretry_scope="a",cloud_region="",rpc_service=""} 200`,
-		`awsretry_quota_capacity{awsretry_scope="b",cloud_region="",rpc_service=""} 100`,
-	}, series(t, metrics, "awsretry_quota_capacity"))
 }
 
 // byValue is a strategy that == cannot compare.
