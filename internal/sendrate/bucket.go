@@ -3,7 +3,6 @@ package sendrate
 import (
 	"time"
 
-	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -103,17 +102,13 @@ func (b *bucket) Tokens() float64 { return b.tokens }
 func (b *bucket) limit() float64 { return max(b.capacity, b.lifted) }
 
 // refill adds what time has brought. The first call only notes the time, as in every AWS SDK. A
-// time before the newest one adds nothing, unless it comes from another clock: then the bucket
-// fills as that clock moves.
+// time before the newest one adds nothing.
 func (b *bucket) refill(now time.Time) {
 	if !b.started {
 		b.started, b.last, b.since = true, now, now
 		return
 	}
 	if !now.After(b.last) {
-		if instant.OfAnotherClock(now, b.last) {
-			b.last, b.since, b.base = now, now, b.tokens
-		}
 		return
 	}
 	b.last = now

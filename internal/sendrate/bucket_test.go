@@ -134,17 +134,6 @@ func TestBucketArgumentsOutOfRange(t *testing.T) {
 	})
 }
 
-func TestBucketFillsOnAnotherClock(t *testing.T) {
-	t.Parallel()
-	const year = 365 * 24 * 3600
-	bucket := bucketAt(2)
-	for _, late := range []float64{0.25, -1, 0.25 - year} {
-		require.Equal(t, 250*time.Millisecond, bucket.Until(at(late), 1))
-	}
-	require.Equal(t, 250*time.Millisecond, bucket.Until(at(-year), 1), "it keeps its tokens")
-	require.Zero(t, bucket.Until(at(-year+0.25), 1))
-}
-
 // between draws from [low, high], each order of magnitude as likely as the next.
 func between(random *rand.Rand, low, high float64) float64 {
 	return low * math.Pow(high/low, random.Float64())

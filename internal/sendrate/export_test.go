@@ -31,6 +31,13 @@ func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
 	return c
 }
 
+// SetRate sets the send rate, at most to the ceiling, and turns limiting on.
+func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
+	now = s.forward(now)
+	s.limited = true
+	s.bucket.SetRate(now, min(rate, s.ceiling))
+}
+
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {
 	l.line.Lock()

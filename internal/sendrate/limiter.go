@@ -31,12 +31,11 @@ type Limiter struct {
 // NewLimiter returns a limiter on the given clock that begins at config.Start, or now if that is
 // zero.
 func NewLimiter(config Config, clk clock.Clock) *Limiter {
-	start := config.Start
-	if start.IsZero() {
-		start = clk.Now()
+	if config.Start.IsZero() {
+		config.Start = clk.Now()
 	}
-	l := &Limiter{state: New(config, start)}
-	l.state.clocked = true
+	config.clocked = true
+	l := &Limiter{state: New(config, config.Start)}
 	l.line = line.New(account{&l.state}, clk)
 	l.limited.Store(l.state.limited)
 	return l

@@ -34,7 +34,9 @@ func (p *Part) Report(now time.Time, r ratelimit.Response, scope *line.Line, lik
 	case !r.PartThrottled && (limited == nil || !r.Part):
 		return false
 	case limited == nil: // with a token for the first retry at any rate
-		limited = &limitedPart{state: like.from(now, max(ratelimit.Rate(measured), 1))}
+		limited = &limitedPart{state: New(Config{
+			Controller: like.config.Controller, Cost: like.config.Cost, StartingRate: max(ratelimit.Rate(measured), 1), clocked: like.config.clocked,
+		}, now)}
 		limited.line = scope.InFront(account{&limited.state})
 		p.limited.Store(limited)
 	}

@@ -21,11 +21,9 @@ import (
 // are readings of a clock, one that is more than 5 seconds older shows that the clock has gone back, and
 // time goes on from there.
 type SendRate struct {
+	config   Config
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
-
-	controller ratelimit.Controller
-	clocked    bool // the instants are readings of a clock
 
 	newest   time.Time
 	measured measuredRate
@@ -60,60 +58,36 @@ type Config struct {
 	Cost float64
 	// Start is when the measurement of a [Limiter] begins; zero means when the limiter is made.
 	Start time.Time
+
+	clocked bool // the instants are readings of a clock
 }
 
 // New returns a state that begins at start and ignores config.Start. With the zero time it begins
 // at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
-	s := SendRate{
-		ceiling:    ratelimit.Rate(math.Inf(1)),
-		controller: config.Controller,
-		hold:       hold{unit: refill.Cost(config.Cost)},
+	s := SendRate{config: config, ceiling: ratelimit.Rate(math.Inf(1)), newest: start}
+	s.starting = ratelimit.Rate(refill.Amount(float64(config.StartingRate)))
+	if ceiling := ratelimit.Rate(refill.Amount(float64(config.Ceiling))); ceiling > 0 {
+		s.ceiling = ceiling
+		if s.starting == 0 || s.starting > ceiling {
+			s.starting = ceiling
+		}
 	}
 	s.bucket.room, s.bucket.least = refill.Amount(config.Cost), MinFillRate
 	if config.Controller == ratelimit.Hold {
 		s.bucket.least = holdLeast
 	}
-	starting := ratelimit.Rate(refill.Amount(float64(config.StartingRate)))
-	if ceiling := ratelimit.Rate(refill.Amount(float64(config.Ceiling))); ceiling > 0 {
-		s.ceiling = ceiling
-		if starting == 0 || starting > ceiling {
-			starting = ceiling
-		}
-	}
-	if s.starting = starting; starting > 0 {
-		s.bucket.least = min(s.bucket.least, starting/2)
+	if s.starting > 0 {
+		s.bucket.least = min(s.bucket.least, s.starting/2)
 		s.bucket.burst = refill.Amount(config.Burst)
 	}
-	s.anew(start)
-	return s
-}
-
-// anew resets the state to one that begins at start and has seen nothing.
-func (s *SendRate) anew(start time.Time) {
-	unit := s.hold.unit
-	*s = SendRate{
-		ceiling:    s.ceiling,
-		starting:   s.starting,
-		controller: s.controller,
-		clocked:    s.clocked,
-		bucket:     bucket{room: s.bucket.room, burst: s.bucket.burst, least: s.bucket.least},
-		newest:     start,
-		measured:   newMeasuredRate(start),
-		cubic:      cubic{lastThrottle: start},
-		hold:       hold{unit: unit, least: float64(s.bucket.least) / unit, ceiling: float64(s.ceiling) / unit},
-	}
+	s.measured, s.cubic.lastThrottle = newMeasuredRate(start), start
+	unit := refill.Cost(config.Cost)
+	s.hold = hold{unit: unit, least: float64(s.bucket.least) / unit, ceiling: float64(s.ceiling) / unit}
 	if s.starting > 0 {
 		s.begin(start, s.starting)
 	}
-}
-
-// from returns a state with the same controller and no ceiling that begins now at a rate.
-func (s *SendRate) from(now time.Time, rate ratelimit.Rate) SendRate {
-	other := *s
-	other.ceiling, other.starting, other.bucket.burst = ratelimit.Rate(math.Inf(1)), rate, 0
-	other.anew(now)
-	return other
+	return s
 }
 
 // begin turns limiting on at a rate known to be good, as if CUBIC had just climbed back to it.
@@ -148,7 +122,7 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	}
 	var rate ratelimit.Rate
 	switch {
-	case s.controller != ratelimit.Hold:
+	case s.config.Controller != ratelimit.Hold:
 		rate = s.curve(now, r.Throttled)
 	case r.Throttled:
 		rate = s.hold.Throttle(now, measured)
@@ -157,7 +131,7 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	}
 	if r.Throttled {
 		s.limited, s.cut, s.lastCut = true, true, now
-		if s.controller == ratelimit.Hold || s.bucket.burst > 0 {
+		if s.config.Controller == ratelimit.Hold || s.bucket.burst > 0 {
 			s.bucket.Empty(now)
 		}
 	}
@@ -184,7 +158,7 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 // answersEarlierCut reports whether a throttle belongs to the congestion event of the last cut,
 // because its attempt was sent strictly before that cut.
 func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
-	if s.controller == ratelimit.CutPerThrottle || !s.cut {
+	if s.config.Controller == ratelimit.CutPerThrottle || !s.cut {
 		return false
 	}
 	if sent.IsZero() {
@@ -198,35 +172,35 @@ func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
 // early, and the wait is never zero. Before limiting begins, Take succeeds, takes nothing, and does
 // not count now as an instant seen. Take does not wait. A negative cost counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
-	if !s.limited {
-		return 0, true
+	if now, limited := s.limitedAt(now); limited {
+		return s.bucket.Take(now, cost)
 	}
-	if now = s.forward(now); !s.limited {
-		return 0, true // it was reset
-	}
-	return s.bucket.Take(now, cost)
+	return 0, true
 }
 
 // Until returns how long cost tokens take at the current rate, regardless of the capacity; zero if
 // they are there or if nothing is limited yet. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
-	if !s.limited {
-		return 0
+	if now, limited := s.limitedAt(now); limited {
+		return s.bucket.Until(now, cost)
 	}
-	if now = s.forward(now); !s.limited {
-		return 0 // it was reset
-	}
-	return s.bucket.Until(now, cost)
+	return 0
 }
 
 // Give returns send tokens that were taken but not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
-	if !s.limited {
-		return
-	}
-	if now = s.forward(now); s.limited {
+	if now, limited := s.limitedAt(now); limited {
 		s.bucket.Give(now, cost)
 	}
+}
+
+// limitedAt returns the instant to use for now, and reports whether attempts are limited then.
+func (s *SendRate) limitedAt(now time.Time) (time.Time, bool) {
+	if !s.limited {
+		return now, false
+	}
+	now = s.forward(now)
+	return now, s.limited // not if it was reset
 }
 
 // Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
@@ -235,13 +209,6 @@ func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(n
 
 // Fill returns the send rate.
 func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.Fill() }
-
-// SetRate sets the send rate, at most to the ceiling, and turns limiting on.
-func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
-	now = s.forward(now)
-	s.limited = true
-	s.bucket.SetRate(now, min(rate, s.ceiling))
-}
 
 // State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
@@ -260,8 +227,8 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 func (s *SendRate) forward(now time.Time) time.Time {
 	switch {
 	case instant.OfAnotherClock(now, s.newest):
-		s.anew(now)
-	case s.clocked && instant.WentBack(now, s.newest):
+		*s = New(s.config, now)
+	case s.config.clocked && instant.WentBack(now, s.newest):
 		s.goOn(now)
 	case now.After(s.newest):
 		s.newest = now

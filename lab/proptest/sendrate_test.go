@@ -37,7 +37,6 @@ func TestSendRateIsAsItsRules(t *testing.T) {
 			"burst":  run.burst,
 			"take":   run.take,
 			"give":   run.give,
-			"set":    run.set,
 			"lift":   run.lift,
 		})
 	})
@@ -88,20 +87,15 @@ func (r *sendRateRun) report(t *rapid.T) {
 // jump is a call on another clock, which is behind by a year and a little more or less.
 func (r *sendRateRun) jump(t *rapid.T) {
 	r.now = r.model.newest.Add(-365*24*time.Hour + drawFrom(t, "beyond", 0, -1, -time.Hour))
-	switch cost := drawFloat(t, 3, "cost"); drawInt(t, 0, 3, "call") {
+	switch cost := drawFloat(t, 3, "cost"); drawInt(t, 0, 2, "call") {
 	case 0:
 		r.rate.Report(r.now, ratelimit.Response{})
 		r.model.report(r.now, ratelimit.Response{})
 	case 1:
 		requireClose(t, r.model.until(r.now, cost), r.rate.Until(r.now, cost).Seconds(), "until")
-	case 2:
+	default:
 		r.rate.Give(r.now, cost)
 		r.model.give(r.now, cost)
-	default:
-		r.rate.SetRate(r.now, ratelimit.Rate(cost))
-		at := r.model.forward(r.now)
-		r.model.limited = true
-		r.model.setRate(at, cost)
 	}
 	r.now = r.model.newest
 }
@@ -166,15 +160,6 @@ func (r *sendRateRun) give(t *rapid.T) {
 	at, tokens := r.at(t), drawFloat(t, 3, "tokens")
 	r.rate.Give(at, tokens)
 	r.model.give(at, tokens)
-}
-
-// set sets a rate by hand.
-func (r *sendRateRun) set(t *rapid.T) {
-	at, rate := r.at(t), drawFloat(t, 50, "rate")
-	r.rate.SetRate(at, ratelimit.Rate(rate))
-	at = r.model.forward(at)
-	r.model.limited = true
-	r.model.setRate(at, rate)
 }
 
 func (r *sendRateRun) lift(t *rapid.T) {
