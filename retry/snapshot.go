@@ -34,9 +34,9 @@ type ScopeSnapshot struct {
 	// can be.
 	Quota, QuotaCapacity int
 	// StrainedCalls is how many operations have ended while the retry quota was not full, and
-	// RefusedCalls is how many have failed because it did not cover a retry. Neither grows while
-	// the quota is full, so that in trouble the growth of the second by that of the first is the
-	// share of the operations that fail for lack of quota.
+	// RefusedCalls is how many of these have failed because it did not cover a retry. Neither grows
+	// while the quota is full, so that in trouble the growth of the second by that of the first is
+	// the share of the operations that fail for lack of quota.
 	StrainedCalls, RefusedCalls uint64
 	// SendRateSource is where the send rate comes from: "local" for the limiter of this
 	// process, "fleet" if a fleet of processes shares it, "fleet-lost" while the process

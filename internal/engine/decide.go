@@ -109,14 +109,13 @@ func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *ju
 	}
 	delay := granted.delay
 	if refusal != nil {
-		r.addScopeError(refusal)
-		e.emitRefused(t, r, refusal)
+		e.refuse(t, r, refusal)
 		if e.observed() && delay > 0 {
 			r.tally.phase = backingOff
 		}
 		return delay, refusal
 	}
-	r.granted = granted
+	r.granted, r.lacked = granted, false
 	if e.observed() {
 		r.tally.phase = backingOff
 		e.emit(r, retry.Event{
@@ -301,14 +300,19 @@ func (r *record) refusal(reason error, attempts int) *retry.Error {
 	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
 }
 
-// addScopeError adds what is wrong with the limiter of the scope. A failure that is not retryable comes back as it is.
-func (r *record) addScopeError(refusal *retry.Error) {
+// refuse notes and reports that an attempt is not made. It adds what is wrong with the limiter of the scope, but not to a
+// failure that is not retryable, which comes back as it is.
+func (e *Engine) refuse(t retry.Token, r *record, refusal *retry.Error) {
+	r.lacked = refusal.Needed > 0
 	switch {
 	case r.scope.Err == nil || refusal.Reason == retry.ErrNotRetryable: //nolint:errorlint // the same value
 	case refusal.Detail == nil:
 		refusal.Detail = r.scope.Err
 	default:
 		refusal.Detail = fmt.Errorf("%w: %w", refusal.Detail, r.scope.Err)
+	}
+	if e.observed() {
+		e.emitRefused(t, r, refusal)
 	}
 }
 
@@ -323,7 +327,6 @@ func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.
 
 // empty is the refusal for lack of quota.
 func (e *Engine) empty(r *record, attempts, needed int) *retry.Error {
-	r.scope.Refuse()
 	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
 	refusal.Available, refusal.Pool = e.quotaLeft(r)
 	refusal.Needed = needed

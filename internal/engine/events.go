@@ -127,9 +127,6 @@ func (r *record) reasonOf(failure error) error {
 
 // emitRefused reports an attempt that is not made.
 func (e *Engine) emitRefused(t retry.Token, r *record, refusal *retry.Error) {
-	if !e.observed() {
-		return
-	}
 	reason := refusal.Reason
 	if refusal.Detail != nil && reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
 		reason = fmt.Errorf("%w: %w", reason, refusal.Detail) // the rule that stopped a retry

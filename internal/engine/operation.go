@@ -30,6 +30,7 @@ type record struct {
 	last     error           // of the last attempt
 	sent     time.Time       // when the current attempt got its send token
 	partly   bool            // whether a part of the scope was throttled
+	lacked   bool            // whether the last refusal was for lack of quota
 	granted  grant           // the last retry
 	reserved grant           // the retry after the present attempt, if it has a payer
 
@@ -58,7 +59,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	r.last, r.partly = nil, false
+	r.last, r.partly, r.lacked = nil, false, false
 	if e.observed() {
 		r.tally = tally{id: e.ids.Add(1), start: e.reading.Now()}
 	}
@@ -206,7 +207,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	} else {
 		r.refund(&r.granted)
 	}
-	r.scope.Ended()
+	r.scope.Ended(false)
 	change := r.report(r.limited() && r.scope.Batches.Throttled(max(result.Throttled, 0), result.Entries), false)
 	if change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
@@ -228,12 +229,12 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	defer r.end()
-	r.scope.Ended()
+	r.scope.Ended(r.lacked && r.verb.was != token.Ready)
 	attempts := t.Attempt()
 	switch {
 	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
 		attempts--
-		e.emitRefused(t, r, r.refusal(failure, attempts).Because(r.ctx))
+		e.refuse(t, r, r.refusal(failure, attempts).Because(r.ctx))
 		r.refund(&r.granted)
 	case r.verb.was == token.Ready:
 		r.judgeLast(failure)

@@ -69,11 +69,10 @@ func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 		refusal = e.acquire(ctx, t, r, &paid)
 	}
 	if refusal != nil {
-		r.addScopeError(refusal)
 		if t.Attempt() > 1 {
 			r.enter(backingOff)
 		}
-		e.emitRefused(t, r, refusal)
+		e.refuse(t, r, refusal)
 		return refusal
 	}
 	if r.tally.phase != attempting {

@@ -82,15 +82,15 @@ func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
 	return got
 }
 
-// Ended counts an operation that ended, but not one of healthy traffic, which writes nothing here, as in the quota.
-func (s *Scope) Ended() {
-	if !s.Quota.Full() {
+// Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
+func (s *Scope) Ended(lacked bool) {
+	if lacked {
+		s.refused.Add(1)
+	}
+	if lacked || !s.Quota.Full() {
 		s.strained.Add(1)
 	}
 }
-
-// Refuse counts an operation that fails for lack of quota.
-func (s *Scope) Refuse() { s.refused.Add(1) }
 
 // AttemptTime estimates how long the attempts of a scope take, so that no send token is spent on an attempt
 // that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,

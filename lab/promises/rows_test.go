@@ -43,6 +43,7 @@ func rows() []row {
 		{promise: "no scope with a waiter is evicted", play: waitersStay},
 		{promise: "the quota bounds retries, whatever the number of keys", play: quotaBounds},
 		{promise: "snapshots show who waits", play: snapshotsShow},
+		{promise: "snapshots count each call that lacked quota once", play: lackedCounts},
 		{promise: "tokens are conserved", play: conserved},
 		{promise: "no call fails that only needed more time", play: moreTime, not: untimed},
 		{promise: "a canceled wait gives its token back", play: canceledGivesBack},
@@ -247,6 +248,38 @@ func snapshotsShow(p *play) {
 		most = max(most, s.waiting)
 	}
 	require.Greater(p, most, 5, "some wait")
+}
+
+// lackedCounts has attempts that a learned timeout would end, if there were quota, beside calls that fail for lack of it.
+func lackedCounts(p *play) {
+	p.config.Standard.QuotaCapacity = new(100)
+	p.latency = 10 * time.Millisecond
+	p.service = func(int, int) error { return nil }
+	p.begin()
+	require.Zero(p, failures(p.callers(30, 20*time.Millisecond, func(i int) error { return p.call(p.Context(), i) })))
+	p.service = func(caller, _ int) error {
+		if caller%2 == 0 {
+			return errOutage
+		}
+		return nil
+	}
+	errs := p.callers(many, 7*time.Millisecond, func(i int) error { return p.call(p.Context(), i) })
+	p.latency = time.Second
+	errs = append(errs, p.callers(many, 7*time.Millisecond, func(i int) error { return p.call(p.Context(), i) })...)
+	lacked, refused, strained := 0, uint64(0), uint64(0)
+	for _, err := range errs {
+		if errors.Is(err, retry.ErrQuotaExhausted) {
+			lacked++
+		}
+	}
+	for _, scope := range p.strategy.Snapshot().Scopes {
+		refused += scope.RefusedCalls
+		strained += scope.StrainedCalls
+	}
+	require.NotZero(p, lacked, "the quota matters")
+	require.EqualValues(p, lacked, refused)
+	require.LessOrEqual(p, refused, strained)
+	require.LessOrEqual(p, strained, uint64(len(errs))+uint64(p.others.Load())) //nolint:gosec // not negative
 }
 
 func conserved(p *play) {
