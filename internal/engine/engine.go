@@ -12,7 +12,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -39,18 +38,11 @@ type Config struct {
 	// sleep its backoff first; BackoffWhenEmpty does so for any operation.
 	HintInWindow, LongPollingSleeps, BackoffWhenEmpty bool
 
-	QuotaInitial int
-	QuotaRefill  ratelimit.Rate // or zero
-	MaxQuotaWait time.Duration  // zero: a retry without quota is refused at once
-
 	// Scope returns the key of an operation; nil means retry.Operation.Key.
-	Scope     func(op retry.Operation) retry.ScopeKey
-	MaxScopes int
-	ScopeIdle time.Duration
-
-	// NewLimiter makes the limiter of a scope; start is when the engine was built. Its error says what is
-	// wrong with the limiter, which is used all the same. Nil means standard mode.
-	NewLimiter func(key retry.ScopeKey, start time.Time) (scope.Limiter, error)
+	Scope func(op retry.Operation) retry.ScopeKey
+	// Scopes describes the scopes. New sets their clock and start.
+	Scopes       scope.Config
+	MaxQuotaWait time.Duration // zero: a retry without quota is refused at once
 	// Send is the request of each attempt to its limiter.
 	Send ratelimit.Request
 }
@@ -70,21 +62,8 @@ type Engine struct {
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.
 func New(config Config) (retry.Strategy, error) {
 	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
-	waits, pool := config.MaxQuotaWait > 0, quota.PoolOf(config.Plan.QuotaCapacity, config.Plan.RetryCost)
-	pool.Waits = waits
-	e.scopes = scope.NewTable(scope.Config{
-		Clock: config.Clock,
-		Start: e.start,
-		Quota: quota.Config{
-			Capacity: config.Plan.QuotaCapacity, Initial: config.QuotaInitial, Refill: config.QuotaRefill,
-			Waits: waits,
-		},
-		Costs:      []int{config.Plan.RetryCost, config.Plan.TimeoutCost, config.Plan.ThrottlingCost},
-		Pool:       pool,
-		NewLimiter: config.NewLimiter,
-		Max:        config.MaxScopes,
-		Idle:       config.ScopeIdle,
-	})
+	config.Scopes.Clock, config.Scopes.Start = config.Clock, e.start
+	e.scopes = scope.NewTable(config.Scopes)
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
 	if err := e.scopes.Whole.Err; err != nil {
 		return nil, err
@@ -121,7 +100,7 @@ func (e *Engine) Snapshot() retry.Snapshot {
 		Overflowed:   overflowed,
 		Evicted:      evicted,
 	}
-	if e.config.NewLimiter != nil {
+	if e.config.Scopes.NewLimiter != nil {
 		snapshot.Mode = "adaptive"
 	}
 	now := e.config.Clock.Now()

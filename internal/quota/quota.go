@@ -42,14 +42,15 @@ type Config struct {
 // PoolOf returns the config of the pool for quotas with this capacity, where a retry costs
 // retryCost tokens. It holds a fifth of a quota, but at least two retries and at most a quota. It
 // starts empty, but full where retries cost nothing and it can only be full.
-func PoolOf(capacity, retryCost int) Config {
-	if retryCost == 0 {
-		return Config{Capacity: capacity / 5, Initial: capacity / 5}
+func PoolOf(capacity, retryCost int, waits bool) Config {
+	switch {
+	case retryCost == 0:
+		return Config{Capacity: capacity / 5, Initial: capacity / 5, Waits: waits}
+	case retryCost > capacity/2:
+		return Config{Capacity: capacity, Waits: waits}
+	default:
+		return Config{Capacity: max(capacity/5, 2*retryCost), Waits: waits}
 	}
-	if retryCost > capacity/2 {
-		return Config{Capacity: capacity}
-	}
-	return Config{Capacity: max(capacity/5, 2*retryCost)}
 }
 
 // New returns a quota on the given clock. Its refill, if any, counts from start.

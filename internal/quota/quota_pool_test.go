@@ -37,10 +37,10 @@ func TestPoolIsAFifthOfAQuotaButTwoRetriesAtLeast(t *testing.T) {
 		{math.MaxInt, 14, math.MaxInt / 5},
 		{10, math.MaxInt, 10},
 	} {
-		got := quota.PoolOf(c.capacity, c.cost)
+		got := quota.PoolOf(c.capacity, c.cost, false)
 		require.Equal(t, quota.Config{Capacity: c.want}, got, "capacity %d, cost %d", c.capacity, c.cost)
 	}
-	require.Equal(t, quota.Config{Capacity: 100, Initial: 100}, quota.PoolOf(500, 0), "retries cost nothing")
+	require.Equal(t, quota.Config{Capacity: 100, Initial: 100}, quota.PoolOf(500, 0, false), "retries cost nothing")
 }
 
 // withPool returns a quota and its pool.

@@ -41,7 +41,8 @@ type Config struct {
 	Quota quota.Config
 	Costs []int        // of retries of each kind
 	Pool  quota.Config // of the pool of all scopes except that of the zero key
-	// NewLimiter makes the limiter of a scope. Nil means standard mode.
+	// NewLimiter makes the limiter of a scope. Its error says what is wrong with the limiter, which is used
+	// all the same. Nil means standard mode.
 	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
 	Max        int           // zero: defaultMax
 	Idle       time.Duration // zero: defaultIdle

@@ -29,7 +29,7 @@ func New(config Config) (retry.Strategy, error) {
 	c.Send = ratelimit.Request{
 		Cost: config.SendCost, NoWait: config.NoSendWait, MaxWait: config.MaxSendWait, MaxQueue: config.MaxSendQueue,
 	}
-	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
+	c.Scopes.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
 		return config.limiter(key, c.Clock, start)
 	}
 	return engine.New(c)

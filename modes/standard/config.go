@@ -13,6 +13,8 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/engine"
+	"github.com/awsretry/awsretry/internal/quota"
+	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -238,15 +240,20 @@ func (c Config) Engine() engine.Config {
 		HintInWindow:      behavior != retry.V20 && c.MaxHint == 0,
 		LongPollingSleeps: behavior != retry.V20,
 		BackoffWhenEmpty:  c.BackoffWhenEmpty,
-		QuotaRefill:       c.QuotaRefill,
 		MaxQuotaWait:      c.MaxQuotaWait,
 		Scope:             c.Scope,
-		MaxScopes:         c.MaxScopes,
-		ScopeIdle:         c.ScopeIdle,
 	}
 	made.MaxHint = cmp.Or(c.MaxHint, made.Plan.MaxBackoff)
 	made.MaxFullHint = cmp.Or(c.MaxHint, backoff.HintLimit)
-	made.QuotaInitial = valueOr(c.QuotaInitial, made.Plan.QuotaCapacity)
+	plan, waits := &made.Plan, c.MaxQuotaWait > 0
+	made.Scopes = scope.Config{
+		Quota: quota.Config{
+			Capacity: plan.QuotaCapacity, Initial: valueOr(c.QuotaInitial, plan.QuotaCapacity), Refill: c.QuotaRefill, Waits: waits,
+		},
+		Costs: []int{plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost},
+		Pool:  quota.PoolOf(plan.QuotaCapacity, plan.RetryCost, waits),
+		Max:   c.MaxScopes, Idle: c.ScopeIdle,
+	}
 	if c.Clock == nil {
 		made.Clock = clock.System{}
 	}
