@@ -26,36 +26,24 @@ type judgment struct {
 // limiter must know of throttles, and a Reason is reported only if it stopped a retry.
 func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) judgment {
 	gone := e.gone(ctx)
-	verdict := e.judge(&r.op, attempt, failure, gone)
-	found := judgment{failure: failure, verdict: verdict, gone: gone}
-	if verdict.Retryable() {
-		found.throttledBy(verdict)
-		return found
+	found := judgment{failure: failure, verdict: e.judge(&r.op, attempt, failure, gone), gone: gone}
+	below := found.verdict
+	if !below.Retryable() {
+		mark := markOf(failure)
+		if mark == nil || mark.Err == nil {
+			return found
+		}
+		below = e.judge(&r.op, attempt, mark.Err, gone)
+		if mark.Reason != nil && found.verdict.Forbids() {
+			if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
+				found.failure = mark.Err
+			}
+			found.verdict, found.rule = below, mark.Reason
+		}
 	}
-	mark := markOf(failure)
-	if mark == nil || mark.Err == nil {
-		return found
-	}
-	ruled := mark.Reason != nil && verdict.Forbids()
-	if !ruled && !r.limited() {
-		return found
-	}
-	below := e.judge(&r.op, attempt, mark.Err, gone)
-	found.throttledBy(below)
-	if !ruled {
-		return found
-	}
-	if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
-		found.failure = mark.Err
-	}
-	found.verdict, found.rule = below, mark.Reason
+	found.partly = below.Reach() == classify.ReachPart
+	found.throttled = below.Kind() == classify.Throttling && !found.partly && !below.HardQuota()
 	return found
-}
-
-// throttledBy notes what a verdict says about throttles.
-func (j *judgment) throttledBy(v classify.Verdict) {
-	j.partly = v.Reach() == classify.ReachPart
-	j.throttled = v.Kind() == classify.Throttling && !j.partly && !v.HardQuota()
 }
 
 // markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
@@ -187,7 +175,10 @@ func (e *Engine) charge(ctx context.Context, t retry.Token, r *record, found *ju
 		delay = least
 		wait, reason = e.roomForRetry(ctx, r, delay)
 	}
-	hint := fullHint(verdict)
+	hint, _ := verdict.Hint()
+	if !verdict.HintInFull() {
+		hint = 0
+	}
 	if hint > e.config.MaxFullHint {
 		wait, reason = 0, retry.ErrHintTooLong
 	}
@@ -245,15 +236,6 @@ func (e *Engine) backoff(r *record, attempt int, found *judgment) (bare, least, 
 	default:
 		return bare, bare, backoff.HintAsFloor(bare, hint, e.config.MaxHint)
 	}
-}
-
-// fullHint returns the hint of the server that counts in full; 0 if there is none.
-func fullHint(verdict classify.Verdict) time.Duration {
-	if !verdict.HintInFull() {
-		return 0
-	}
-	hint, _ := verdict.Hint()
-	return hint
 }
 
 // bareBackoff returns the delay before the retry that follows a failure, without a hint.

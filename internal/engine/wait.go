@@ -196,27 +196,26 @@ func (r *record) notSent(ctx context.Context, t retry.Token, err error) *retry.E
 	if err == nil {
 		return nil
 	}
+	refusal := r.refusal(retry.ErrSendRateLimited, attemptsBefore(t))
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {
 	case !ok && ctx.Err() != nil:
-		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
+		refusal.Reason = retry.ErrCanceled
+		return refusal.Because(ctx)
 	case !ok:
-		refusal := r.refusal(retry.ErrSendRateLimited, attemptsBefore(t))
 		refusal.Detail = err
 		return refusal
 	}
-	reason, detail := retry.ErrSendRateLimited, error(refused)
+	refusal.Wait, refusal.Detail = refused.Wait.Expected, refused
 	switch {
 	case errors.Is(refused, context.DeadlineExceeded):
-		reason = retry.ErrDeadline
+		refusal.Reason = retry.ErrDeadline
 	case errors.Is(refused, ratelimit.ErrNotAfter):
-		reason = retry.ErrMaxElapsed
+		refusal.Reason = retry.ErrMaxElapsed
+	default:
+		return refusal
 	}
-	if reason != retry.ErrSendRateLimited { //nolint:errorlint // the same value
-		detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
-	}
-	refusal := r.tooLong(reason, attemptsBefore(t), refused.Wait.Expected)
-	refusal.Detail = detail
+	refusal.Detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
 	return refusal
 }
 
