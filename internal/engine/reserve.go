@@ -26,17 +26,12 @@ func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok
 			r.refund(&r.reserved)
 		}
 	}()
-	return r.reserve(retry.Token(t), failure, needed)
-}
-
-// reserve takes quota and send tokens, and reports false if a retry would not be granted.
-func (r *record) reserve(t retry.Token, failure error, needed time.Duration) bool {
 	e, ctx := r.engine, r.ctx
 	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
-	if r.refusalBesidesQuota(ctx, t, &found, nil) != nil {
+	if r.refusalBesidesQuota(ctx, retry.Token(t), &found, nil) != nil {
 		return false
 	}
-	granted, refusal := e.charge(ctx, t, r, &found)
+	granted, refusal := e.charge(ctx, retry.Token(t), r, &found)
 	if refusal != nil || granted.payer == nil { // without a payer it would have to wait for quota
 		return false
 	}

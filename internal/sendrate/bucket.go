@@ -20,8 +20,8 @@ const minCapacity float64 = 1
 // out of range.
 type bucket struct {
 	fill     ratelimit.Rate
-	capacity float64
-	tokens   float64
+	capacity float64 // without a lift
+	tokens   float64 // as of last
 	last     time.Time
 	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
@@ -89,15 +89,6 @@ func (b *bucket) Lift(now time.Time, cost float64) {
 		b.set(b.tokens)
 	}
 }
-
-// Fill returns the fill rate.
-func (b *bucket) Fill() ratelimit.Rate { return b.fill }
-
-// Capacity returns the largest number of tokens that the bucket holds without a lift.
-func (b *bucket) Capacity() float64 { return b.capacity }
-
-// Tokens returns the tokens as of the last call that got the time.
-func (b *bucket) Tokens() float64 { return b.tokens }
 
 func (b *bucket) limit() float64 { return max(b.capacity, b.lifted) }
 

@@ -51,11 +51,6 @@ func (c *cubic) setMax(rate ratelimit.Rate) {
 	c.lastMax, c.k = rate, math.Cbrt(float64(rate)*(1-cubicBeta)/cubicScale)
 }
 
-// recovery returns k as a duration.
-func (c *cubic) recovery() time.Duration {
-	return time.Duration(c.k * float64(time.Second))
-}
-
 // Constants of the measured rate, the same in every AWS SDK (in aws-sdk-go-v2:
 // aws/retry/adaptive_ratelimit.go).
 const (
@@ -70,7 +65,7 @@ type measuredRate struct {
 	second time.Time // the whole second of the start; windows are counted from it
 	window int64     // the window that is being counted
 	count  float64
-	rate   ratelimit.Rate
+	rate   ratelimit.Rate // as of the last response
 }
 
 // newMeasuredRate returns a measurement with a rate of zero that begins in the whole second of
@@ -104,6 +99,3 @@ func (m *measuredRate) goOn(now time.Time) {
 	m.second = newMeasuredRate(now).second
 	m.window = int64(now.Sub(m.second) / measureWindow)
 }
-
-// Rate returns the rate as of the last response.
-func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }

@@ -31,6 +31,11 @@ func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
 	return c
 }
 
+func (b *bucket) Fill() ratelimit.Rate       { return b.fill }
+func (b *bucket) Capacity() float64          { return b.capacity }
+func (b *bucket) Tokens() float64            { return b.tokens }
+func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }
+
 // SetRate sets the send rate, at most to the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
 	now = s.forward(now)

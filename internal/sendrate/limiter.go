@@ -72,15 +72,15 @@ func (l *Limiter) lineOf(partly bool) *line.Line {
 // waiting caller, some hundreds at a time, and others may come and go in between.
 func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 	now := l.line.Lock()
-	change.From = l.state.bucket.Fill()
+	change.From = l.state.bucket.fill
 	change.Cut = l.state.Report(now, r)
 	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
 		l.limited.Store(limited)
 	}
-	change.To, change.Limited = l.state.bucket.Fill(), l.state.limited
+	change.To, change.Limited = l.state.bucket.fill, l.state.limited
 	longer := change.Cut
 	if r.Part || r.PartThrottled {
-		longer = l.part.Report(now, r, l.line, &l.state, l.state.State().MeasuredRate) || longer
+		longer = l.part.Report(now, r, l.line, &l.state, float64(l.state.measured.rate)) || longer
 	}
 	l.line.Unlock(now, longer)
 	return change

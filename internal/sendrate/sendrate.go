@@ -94,7 +94,7 @@ func New(config Config, start time.Time) SendRate {
 func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.limited = true
 	s.cubic.setMax(rate)
-	s.cubic.lastThrottle = start.Add(-s.cubic.recovery())
+	s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
 	s.hold.Begin(start, rate)
 	s.bucket.SetRate(start, rate)
 	s.bucket.Give(start, max(1, s.bucket.burst))
@@ -141,7 +141,7 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 
 // curve returns the rate of CUBIC's controllers after an answer at now.
 func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
-	measured := s.measured.Rate()
+	measured := s.measured.rate
 	if !s.cut || measured == 0 {
 		measured = max(measured, s.starting)
 	}
@@ -150,7 +150,7 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	}
 	use := measured
 	if s.limited {
-		use = min(use, s.bucket.Fill())
+		use = min(use, s.bucket.fill)
 	}
 	return min(s.cubic.Throttle(now, use), 2*measured)
 }
@@ -208,17 +208,17 @@ func (s *SendRate) limitedAt(now time.Time) (time.Time, bool) {
 func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(now), cost) }
 
 // Fill returns the send rate.
-func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.Fill() }
+func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.fill }
 
 // State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
 	return retry.ScopeSnapshot{
 		SendRateSource: "local",
 		Limited:        s.limited,
-		FillRate:       float64(s.bucket.Fill()),
-		MeasuredRate:   float64(s.measured.Rate()),
-		SendTokens:     s.bucket.Tokens(),
-		SendCapacity:   s.bucket.Capacity(),
+		FillRate:       float64(s.bucket.fill),
+		MeasuredRate:   float64(s.measured.rate),
+		SendTokens:     s.bucket.tokens,
+		SendCapacity:   s.bucket.capacity,
 		LastThrottle:   s.lastCut,
 	}
 }
