@@ -99,11 +99,10 @@ type waiter struct {
 	wait    ratelimit.Wait // the expected wait of the caller
 	beside  bool           // the account of line.beside may serve it
 	line    *Line          // where it waits or waited last
-	held    *Line          // the line in front, if it has tokens of that
 	place   *list.Element  // in the queue; nil once it has left
 	done    chan struct{}  // closed when the tokens have been taken, or the waiter was dismissed
-	at      time.Time      // when the tokens were taken
-	payer   Account        // that they are from
+	taken   []Account      // that it has tokens of
+	at      time.Time      // when the last were taken
 	refused *ratelimit.WaitError
 }
 
@@ -140,7 +139,7 @@ func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (at ti
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: w.wait, Reason: ratelimit.ErrNotAfter}
 	}
 	served = true
-	return w.at, w.payer, nil
+	return w.at, w.taken[len(w.taken)-1], nil
 }
 
 // enter takes the tokens, or returns the place of the caller in the line, or refuses. A caller that adds tokens reads
@@ -261,22 +260,19 @@ func (l *Line) waitLocked(now time.Time, ahead int, cost float64) ratelimit.Wait
 func (l *Line) leave(w *waiter) {
 	now := l.Lock()
 	defer l.Release()
-	switch {
-	case w.place != nil:
+	if w.place != nil {
 		w.removeLocked(now)
-	case w.refused == nil:
-		w.payer.Give(now, w.cost)
 	}
 	w.giveBackLocked(now)
 	l.serveLocked(now)
 }
 
-// giveBackLocked gives back what a caller has got in the line in front; serveLocked must follow.
+// giveBackLocked gives back what a caller has got; serveLocked must follow.
 func (w *waiter) giveBackLocked(now time.Time) {
-	if w.held != nil {
-		w.held.account.Give(now, w.cost)
-		w.held = nil
+	for _, account := range w.taken {
+		account.Give(now, w.cost)
 	}
+	w.taken = nil
 }
 
 // removeLocked removes a caller from the queue; serveLocked must follow.
@@ -425,17 +421,16 @@ func (w *waiter) takeLocked(now time.Time) (due time.Time, held bool) {
 				at, pool.blocked = due, 0
 			}
 		}
-		switch {
-		case !ok:
+		if !ok {
 			l.blocked = l.pass
 			return at, true
-		case l.next == nil:
-			w.payer, w.at = payer, at // not now: a cut may have come in between, and then at is after it
+		}
+		w.taken, w.at = append(w.taken, payer), at // not now: a cut may have come in between, and then at is after it
+		if l.next == nil {
 			w.removeLocked(now)
 			close(w.done)
 			return due, false
 		}
-		w.held = l
 		w.quitLocked(now)
 		w.joinLocked(l.next)
 	}
