@@ -168,7 +168,7 @@ func (e *Engine) charge(ctx context.Context, t retry.Token, r *record, found *ju
 		}
 		r.refund(&r.reserved) // the attempt has ended with something else, or too late
 	}
-	quota, cost, now := r.scope.Quota, costOf(r.plan, verdict.Kind()), e.quotaTime(r)
+	quota, cost := r.scope.Quota, costOf(r.plan, verdict.Kind())
 	bare, least, delay := e.backoff(r, t.Attempt(), found)
 	wait, reason := e.roomForRetry(ctx, r, delay)
 	if reason != nil && delay > least { // neither a hint in a window nor the spread above a full one fails a call
@@ -184,14 +184,14 @@ func (e *Engine) charge(ctx context.Context, t retry.Token, r *record, found *ju
 	}
 	switch {
 	case reason == nil:
-	case !quota.Covers(now, cost):
+	case !quota.Covers(cost):
 		return grant{delay: e.delayWhenRefused(r, bare)}, e.empty(r, t.Attempt(), cost)
 	default:
 		refusal := r.tooLong(reason, t.Attempt(), wait)
 		refusal.Hint = hint
 		return grant{}, refusal
 	}
-	payer := quota.Charge(now, cost)
+	payer := quota.Charge(cost)
 	if payer == nil && (e.config.MaxQuotaWait == 0 || cost > quota.Capacity()) {
 		return grant{delay: e.delayWhenRefused(r, delay)}, e.empty(r, t.Attempt(), cost)
 	}
@@ -263,20 +263,6 @@ func costOf(plan *retry.Plan, kind classify.Kind) int {
 	}
 }
 
-// quotaTime is the time for a quota that refills; other quotas ignore it.
-func (e *Engine) quotaTime(r *record) time.Time {
-	if !r.scope.Quota.Refills() {
-		return time.Time{}
-	}
-	return e.config.Clock.Now()
-}
-
-// quotaLeft returns the tokens in the quota of the scope and in the pool.
-func (e *Engine) quotaLeft(r *record) (quota, pool int) {
-	now := e.quotaTime(r)
-	return r.scope.Quota.Available(now), r.scope.Quota.Pooled(now)
-}
-
 // refusal returns why there is no further attempt after this many.
 func (r *record) refusal(reason error, attempts int) *retry.Error {
 	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
@@ -310,7 +296,7 @@ func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.
 // empty is the refusal for lack of quota.
 func (e *Engine) empty(r *record, attempts, needed int) *retry.Error {
 	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
-	refusal.Available, refusal.Pool = e.quotaLeft(r)
+	refusal.Available, refusal.Pool = r.scope.Quota.Available(), r.scope.Quota.Pooled()
 	refusal.Needed = needed
 	return refusal
 }

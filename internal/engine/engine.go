@@ -51,7 +51,6 @@ type Config struct {
 type Engine struct {
 	config  Config
 	reading instant.Readings
-	start   time.Time
 	records sync.Pool
 	scopes  *scope.Table
 
@@ -61,8 +60,8 @@ type Engine struct {
 
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.
 func New(config Config) (retry.Strategy, error) {
-	e := &Engine{config: config, reading: instant.NewReadings(config.Clock), start: config.Clock.Now()}
-	config.Scopes.Clock, config.Scopes.Start = config.Clock, e.start
+	e := &Engine{config: config, reading: instant.NewReadings(config.Clock)}
+	config.Scopes.Clock, config.Scopes.Start = config.Clock, config.Clock.Now()
 	e.scopes = scope.NewTable(config.Scopes)
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
 	if err := e.scopes.Whole.Err; err != nil {
@@ -94,7 +93,7 @@ func (e *Engine) Snapshot() retry.Snapshot {
 		Mode:         "standard",
 		Behavior:     e.config.Behavior,
 		SharedAs:     e.config.SharedAs,
-		Pool:         e.scopes.Pool.Available(e.start),
+		Pool:         e.scopes.Pool.Available(),
 		PoolCapacity: e.scopes.Pool.Capacity(),
 		Scopes:       make([]retry.ScopeSnapshot, len(all)),
 		Overflowed:   overflowed,
@@ -103,9 +102,8 @@ func (e *Engine) Snapshot() retry.Snapshot {
 	if e.config.Scopes.NewLimiter != nil {
 		snapshot.Mode = "adaptive"
 	}
-	now := e.config.Clock.Now()
 	for i, s := range all {
-		snapshot.Scopes[i] = s.Snapshot(now)
+		snapshot.Scopes[i] = s.Snapshot()
 	}
 	return snapshot
 }

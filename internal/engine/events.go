@@ -60,7 +60,7 @@ func (e *Engine) emit(r *record, event retry.Event) {
 	event.OperationID, event.Operation = r.tally.id, r.op
 	switch event.Kind {
 	case retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded:
-		event.Quota, event.Pool = e.quotaLeft(r)
+		event.Quota, event.Pool = r.scope.Quota.Available(), r.scope.Quota.Pooled()
 	default: // has no quota
 	}
 	if event.Kind != retry.ScopeEvicted {

@@ -203,7 +203,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	}
 	defer r.end()
 	if t.Attempt() == 1 {
-		r.scope.Quota.Refund(e.quotaTime(r), firstTrySuccess)
+		r.scope.Quota.Refund(firstTrySuccess)
 	} else {
 		r.refund(&r.granted)
 	}
@@ -288,7 +288,7 @@ func (r *record) refund(g *grant) {
 		g.sendPaid = false
 	}
 	if g.payer != nil {
-		g.payer.Refund(r.engine.quotaTime(r), g.cost)
+		g.payer.Refund(g.cost)
 		g.payer = nil
 	}
 }

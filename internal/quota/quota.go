@@ -21,6 +21,7 @@ type Quota struct {
 	pool     *Quota     // or nil
 	line     *line.Line // of the callers that wait for tokens; nil if none may wait
 	refill   *growth    // nil if time brings no tokens
+	clock    clock.Clock
 }
 
 // Config describes a Quota.
@@ -55,7 +56,7 @@ func PoolOf(capacity, retryCost int, waits bool) Config {
 
 // New returns a quota on the given clock. Its refill, if any, counts from start.
 func New(config Config, start time.Time, clk clock.Clock) *Quota {
-	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool}
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool, clock: clk}
 	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
 	if config.Refill > 0 {
 		q.refill = &growth{rate: float64(config.Refill), newest: start, since: start}
@@ -70,16 +71,16 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 }
 
 // Take takes cost tokens if they are there and no caller waits for any. It returns what is available afterwards. A refusal
-// changes nothing. now matters only if the quota refills, see Refills. A negative cost counts as 0.
-func (q *Quota) Take(now time.Time, cost int) (available int, ok bool) {
+// changes nothing. A negative cost counts as 0.
+func (q *Quota) Take(cost int) (available int, ok bool) {
 	if q.Waiting() > 0 {
-		return q.Available(now), false
+		return q.Available(), false
 	}
-	return q.take(now, cost)
+	return q.take(cost)
 }
 
-func (q *Quota) take(now time.Time, cost int) (available int, ok bool) {
-	q.advance(now)
+func (q *Quota) take(cost int) (available int, ok bool) {
+	q.advance()
 	want := int64(max(cost, 0))
 	for {
 		have := q.tokens.Load()
@@ -95,29 +96,28 @@ func (q *Quota) take(now time.Time, cost int) (available int, ok bool) {
 // Charge takes cost tokens from the quota, as Take does, or else all of them from its pool. It
 // returns which of the two paid and so gets a refund; nil if neither could pay. No caller is served past
 // those who wait: for this quota, and in the case of the pool for any that shares it.
-func (q *Quota) Charge(now time.Time, cost int) (payer *Quota) {
-	if _, ok := q.Take(now, cost); ok {
+func (q *Quota) Charge(cost int) (payer *Quota) {
+	if _, ok := q.Take(cost); ok {
 		return q
 	}
 	if q.pool != nil {
-		return q.pool.Charge(now, cost)
+		return q.pool.Charge(cost)
 	}
 	return nil
 }
 
 // Covers reports whether Charge could take cost tokens if no caller waits.
-func (q *Quota) Covers(now time.Time, cost int) bool {
-	return q.Available(now) >= cost || q.pool != nil && q.pool.Covers(now, cost)
+func (q *Quota) Covers(cost int) bool {
+	return q.Available() >= cost || q.pool != nil && q.pool.Covers(cost)
 }
 
 // Refund adds tokens, first for waiting callers. Tokens beyond the capacity go to the pool, up to
-// its capacity. It returns what is available in the quota afterwards. now matters only if the quota
-// refills. A negative number of tokens counts as 0.
-func (q *Quota) Refund(now time.Time, tokens int) (available int) {
-	if !q.Refills() && q.Full() && (q.pool == nil || q.pool.Full()) { // as in healthy traffic, where no caller waits
+// its capacity. It returns what is available in the quota afterwards. A negative number of tokens counts as 0.
+func (q *Quota) Refund(tokens int) (available int) {
+	if q.refill == nil && q.Full() && (q.pool == nil || q.pool.Full()) { // as in healthy traffic, where no caller waits
 		return int(q.capacity)
 	}
-	available = q.give(now, max(tokens, 0))
+	available = q.give(max(tokens, 0))
 	if q.Waiting() > 0 || q.pool != nil && q.pool.Waiting() > 0 {
 		q.line.Wake()
 	}
@@ -127,11 +127,11 @@ func (q *Quota) Refund(now time.Time, tokens int) (available int) {
 // Full reports whether nothing can be added.
 func (q *Quota) Full() bool { return q.tokens.Load() == q.capacity }
 
-func (q *Quota) give(now time.Time, tokens int) (available int) {
-	q.advance(now)
+func (q *Quota) give(tokens int) (available int) {
+	q.advance()
 	sum, beyond := q.add(int64(tokens))
 	if beyond > 0 && q.pool != nil {
-		q.pool.give(now, int(beyond))
+		q.pool.give(int(beyond))
 	}
 	return int(sum)
 }
@@ -173,9 +173,9 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer 
 	}
 }
 
-// Available returns how many tokens could be taken at now if no caller waits.
-func (q *Quota) Available(now time.Time) int {
-	q.advance(now)
+// Available returns how many tokens could be taken if no caller waits.
+func (q *Quota) Available() int {
+	q.advance()
 	return int(q.tokens.Load())
 }
 
@@ -183,22 +183,19 @@ func (q *Quota) Available(now time.Time) int {
 func (q *Quota) Capacity() int { return int(q.capacity) }
 
 // Pooled returns how many tokens are in the pool; 0 without one.
-func (q *Quota) Pooled(now time.Time) int {
+func (q *Quota) Pooled() int {
 	if q.pool == nil {
 		return 0
 	}
-	return q.pool.Available(now)
+	return q.pool.Available()
 }
-
-// Refills reports whether time adds tokens; if not, the methods ignore the time they are given.
-func (q *Quota) Refills() bool { return q.refill != nil }
 
 // Waiting returns how many callers wait: in the case of a pool, for any of its quotas.
 func (q *Quota) Waiting() int { return q.line.Waiting() }
 
-func (q *Quota) advance(now time.Time) {
+func (q *Quota) advance() {
 	if q.refill != nil {
-		q.refill.advance(q, now)
+		q.refill.advance(q, q.clock.Now())
 	}
 }
 
@@ -207,13 +204,13 @@ type account struct{ *Quota }
 
 // Take also says when the refill will have brought the tokens; without a refill that is not known.
 func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
-	if _, ok := a.take(now, int(cost)); ok {
+	if _, ok := a.take(int(cost)); ok {
 		return now, true
 	}
 	if a.refill == nil {
 		return time.Time{}, false
 	}
-	if wait := a.refill.until(now, int64(cost)-int64(a.Available(now))); wait < refill.Endless {
+	if wait := a.refill.until(now, int64(cost)-int64(a.Available())); wait < refill.Endless {
 		return now.Add(wait), false
 	}
 	return time.Time{}, false
@@ -222,6 +219,6 @@ func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 // Until predicts nothing, because refunds may come at any time.
 func (a account) Until(time.Time, float64) time.Duration { return 0 }
 
-func (a account) Give(now time.Time, cost float64) { a.give(now, int(cost)) }
-func (a account) Lift(time.Time, float64)          {}
-func (a account) Fill() ratelimit.Rate             { return 0 }
+func (a account) Give(_ time.Time, cost float64) { a.give(int(cost)) }
+func (a account) Lift(time.Time, float64)        {}
+func (a account) Fill() ratelimit.Rate           { return 0 }

@@ -17,14 +17,14 @@ func BenchmarkQuota(b *testing.B) {
 	}{
 		{"case=take-refund", config, takeAndRefund},
 		{"case=take-refund-refilling", refilling, takeAndRefund},
-		{"case=refund-on-full", config, func(q *quota.Quota) { q.Refund(at(0), 1) }},
+		{"case=refund-on-full", config, func(q *quota.Quota) { q.Refund(1) }},
 	}
 	for _, c := range cases {
 		b.Run(c.name+"/run=serial", func(b *testing.B) {
 			q := newQuota(c.config)
 			b.ReportAllocs()
 			for b.Loop() {
-				c.op(q)
+				c.op(q.Quota)
 			}
 		})
 		b.Run(c.name+"/run=parallel", func(b *testing.B) {
@@ -32,7 +32,7 @@ func BenchmarkQuota(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					c.op(q)
+					c.op(q.Quota)
 				}
 			})
 		})
@@ -40,6 +40,6 @@ func BenchmarkQuota(b *testing.B) {
 }
 
 func takeAndRefund(q *quota.Quota) {
-	q.Take(at(1), 5)
-	q.Refund(at(1), 5)
+	q.Take(5)
+	q.Refund(5)
 }

@@ -41,11 +41,11 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 		keep := 1
 		for range rounds {
 			cost := 1 + random.IntN(dearest)
-			after, ok := q.Take(at(0), cost)
+			after, ok := q.Take(cost)
 			if !ok {
 				refused.Add(1)
 			} else {
-				after = q.Refund(at(0), cost-keep)
+				after = q.Refund(cost - keep)
 				kept.Add(int64(keep))
 				keep = 0
 			}
@@ -56,7 +56,7 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 	})
 
 	require.Positive(t, refused.Load(), "no caller ran into the limit")
-	require.Equal(t, initial, int(kept.Load())+q.Available(at(0)))
+	require.Equal(t, initial, int(kept.Load())+q.Available())
 	require.Positive(t, kept.Load())
 }
 
@@ -67,11 +67,11 @@ func TestQuotaRefundConcurrentSafe(t *testing.T) {
 
 	inParallel(func(int) {
 		for range rounds {
-			q.Refund(at(0), 1)
+			q.Refund(1)
 		}
 	})
 
-	require.Equal(t, crowd*rounds, q.Available(at(0)))
+	require.Equal(t, crowd*rounds, q.Available())
 }
 
 // The refill and the takers share the time, which goes back for some of them, but not so far that the clock
@@ -84,12 +84,12 @@ func TestQuotaRefillConcurrentSafe(t *testing.T) {
 
 	inParallel(func(int) {
 		for n := passed.Add(1); n <= ticks; n = passed.Add(1) {
-			if _, ok := q.Take(at(0).Add(time.Duration(n)*tick), 1); ok {
+			if _, ok := q.on(at(0).Add(time.Duration(n) * tick)).Take(1); ok {
 				taken.Add(1)
 			}
 		}
 	})
 
 	require.Positive(t, taken.Load())
-	require.Equal(t, ticks/512*perSecond, int(taken.Load())+q.Available(at(0).Add(ticks*tick)))
+	require.Equal(t, ticks/512*perSecond, int(taken.Load())+q.on(at(0).Add(ticks*tick)).Available())
 }

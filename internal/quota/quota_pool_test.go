@@ -44,8 +44,8 @@ func TestPoolIsAFifthOfAQuotaButTwoRetriesAtLeast(t *testing.T) {
 }
 
 // withPool returns a quota and its pool.
-func withPool(config quota.Config, inPool int) (q, pool *quota.Quota) {
-	pool = newQuota(quota.Config{Capacity: 30, Initial: inPool})
+func withPool(config quota.Config, inPool int) (q timed, pool *quota.Quota) {
+	pool = newQuota(quota.Config{Capacity: 30, Initial: inPool}).Quota
 	config.Pool = pool
 	return newQuota(config), pool
 }
@@ -68,11 +68,11 @@ func TestRefundBeyondTheCapacityGoesToThePool(t *testing.T) {
 			t.Parallel()
 			q, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
 
-			require.Equal(t, c.want, q.Refund(at(0), c.refund))
+			require.Equal(t, c.want, q.Refund(c.refund))
 
-			require.Equal(t, c.want, q.Available(at(0)))
-			require.Equal(t, c.wantPool, q.Pooled(at(0)))
-			require.Equal(t, c.wantPool, pool.Available(at(0)))
+			require.Equal(t, c.want, q.Available())
+			require.Equal(t, c.wantPool, q.Pooled())
+			require.Equal(t, c.wantPool, pool.Available())
 		})
 	}
 }
@@ -92,17 +92,17 @@ func TestChargeNamesWhatHasPaid(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			q, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
-			require.Equal(t, c.payer != "", q.Covers(at(0), c.cost))
+			require.Equal(t, c.payer != "", q.Covers(c.cost))
 
-			payer := q.Charge(at(0), c.cost)
+			payer := q.Charge(c.cost)
 
-			require.Equal(t, map[string]*quota.Quota{"quota": q, "pool": pool, "": nil}[c.payer], payer)
-			want := map[*quota.Quota]int{q: c.initial, pool: c.inPool}
+			require.Equal(t, map[string]*quota.Quota{"quota": q.Quota, "pool": pool, "": nil}[c.payer], payer)
+			want := map[*quota.Quota]int{q.Quota: c.initial, pool: c.inPool}
 			if payer != nil {
 				want[payer] -= c.cost
 			}
-			require.Equal(t, want[q], q.Available(at(0)))
-			require.Equal(t, want[pool], pool.Available(at(0)))
+			require.Equal(t, want[q.Quota], q.Available())
+			require.Equal(t, want[pool], pool.Available())
 		})
 	}
 }
@@ -110,21 +110,21 @@ func TestChargeNamesWhatHasPaid(t *testing.T) {
 func TestQuotaWithoutAPoolPaysAlone(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 10, Initial: 10})
-	require.Equal(t, 10, q.Refund(at(0), 5))
-	require.Zero(t, q.Pooled(at(0)))
-	require.Nil(t, q.Charge(at(0), 11))
-	require.False(t, q.Covers(at(0), 11))
-	require.Same(t, q, q.Charge(at(0), 10))
+	require.Equal(t, 10, q.Refund(5))
+	require.Zero(t, q.Pooled())
+	require.Nil(t, q.Charge(11))
+	require.False(t, q.Covers(11))
+	require.Same(t, q.Quota, q.Charge(10))
 }
 
 // The refill has filled the quota before the refund comes, whatever has looked at it since.
 func TestRefillGoesNowhereAndARefundAfterItToThePool(t *testing.T) {
 	t.Parallel()
 	q, pool := withPool(quota.Config{Capacity: 10, Initial: 9, Refill: 1}, 0)
-	require.Equal(t, 10, q.Refund(at(100), 3))
-	require.Equal(t, 3, pool.Available(at(1000)), "time adds nothing to a pool")
-	require.Equal(t, 10, q.Available(at(1000)))
-	require.Equal(t, 3, pool.Available(at(1000)))
+	require.Equal(t, 10, q.at(100).Refund(3))
+	require.Equal(t, 3, pool.Available(), "time adds nothing to a pool")
+	require.Equal(t, 10, q.at(1000).Available())
+	require.Equal(t, 3, pool.Available())
 }
 
 // waiting returns two quotas that share a pool and let callers wait, on the time of a bubble.
@@ -160,19 +160,19 @@ func TestNoCallerIsServedPastThoseWhoWait(t *testing.T) {
 		a, b, pool := waiting(4)
 		first := new(caller).wait(t.Context(), a, 5)
 		require.False(t, first.ended)
-		a.Refund(time.Now(), 4)
-		require.Nil(t, a.Charge(time.Now(), 4), "neither from the quota")
-		require.Nil(t, b.Charge(time.Now(), 4), "nor from the pool")
-		b.Refund(time.Now(), 4)
-		require.Same(t, b, b.Charge(time.Now(), 4), "what only others may have is not waited for")
+		a.Refund(4)
+		require.Nil(t, a.Charge(4), "neither from the quota")
+		require.Nil(t, b.Charge(4), "nor from the pool")
+		b.Refund(4)
+		require.Same(t, b, b.Charge(4), "what only others may have is not waited for")
 
-		pool.Refund(time.Now(), 1)
+		pool.Refund(1)
 		synctest.Wait()
 		require.True(t, first.ended)
 		require.Same(t, pool, first.payer)
-		require.Equal(t, 4, a.Available(time.Now()), "a cost is not split")
-		require.Zero(t, pool.Available(time.Now()))
-		require.Same(t, a, a.Charge(time.Now(), 4))
+		require.Equal(t, 4, a.Available(), "a cost is not split")
+		require.Zero(t, pool.Available())
+		require.Same(t, a, a.Charge(4))
 	})
 }
 
@@ -186,20 +186,20 @@ func TestPoolServesWhoCameFirstOfAllQuotas(t *testing.T) {
 		third, fourth := new(caller).wait(t.Context(), a, 5), new(caller).wait(t.Context(), b, 5)
 		require.Equal(t, []int{2, 2, 4}, []int{a.Waiting(), b.Waiting(), pool.Waiting()})
 
-		a.Refund(time.Now(), 5)
+		a.Refund(5)
 		synctest.Wait()
 		require.Same(t, a, first.payer, "its own quota serves it first")
 		require.False(t, third.ended)
-		pool.Refund(time.Now(), 4)
+		pool.Refund(4)
 		cancel()
 		synctest.Wait()
 		require.ErrorIs(t, second.err, context.Canceled)
 		require.False(t, third.ended)
-		pool.Refund(time.Now(), 6)
+		pool.Refund(6)
 		synctest.Wait()
 		require.Same(t, pool, third.payer)
 		require.Same(t, pool, fourth.payer)
-		require.Zero(t, pool.Available(time.Now()))
+		require.Zero(t, pool.Available())
 		require.Equal(t, []int{0, 0, 0}, []int{a.Waiting(), b.Waiting(), pool.Waiting()})
 	})
 }
@@ -216,7 +216,7 @@ func TestPoolServesTheNextWhenTheFirstGivesUp(t *testing.T) {
 		synctest.Wait()
 		require.True(t, dear.ended)
 		require.Same(t, pool, cheap.payer)
-		require.Equal(t, 1, pool.Available(time.Now()))
+		require.Equal(t, 1, pool.Available())
 	})
 }
 
@@ -226,11 +226,11 @@ func TestCallerWhomThePoolCanNeverServeHoldsNoOtherUp(t *testing.T) {
 		_, b, pool := waiting(0)
 		large := quota.New(quota.Config{Capacity: 100, Pool: pool, Waits: true}, time.Now(), clock.System{})
 		dear, cheap := new(caller).wait(t.Context(), large, 31), new(caller).wait(t.Context(), b, 3)
-		pool.Refund(time.Now(), 30)
+		pool.Refund(30)
 		synctest.Wait()
 		require.False(t, dear.ended)
 		require.Same(t, pool, cheap.payer)
-		large.Refund(time.Now(), 31)
+		large.Refund(31)
 		synctest.Wait()
 		require.Same(t, large, dear.payer)
 	})
@@ -242,7 +242,7 @@ func TestWaitersOfAPoolConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		a, b, pool := waiting(7)
-		a.Refund(time.Now(), 6)
+		a.Refund(6)
 		var wg sync.WaitGroup
 		var mu sync.Mutex
 		paid := map[*quota.Quota]int{}
@@ -254,7 +254,7 @@ func TestWaitersOfAPoolConcurrentSafe(t *testing.T) {
 					if random.IntN(2) == 0 {
 						q = b
 					}
-					payer := q.Charge(time.Now(), cost)
+					payer := q.Charge(cost)
 					if payer == nil {
 						var err error
 						if payer, err = q.Wait(t.Context(), cost, time.Duration(random.IntN(30))*time.Millisecond); err != nil {
@@ -265,12 +265,12 @@ func TestWaitersOfAPoolConcurrentSafe(t *testing.T) {
 					paid[payer]++
 					mu.Unlock()
 					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(3))*time.Millisecond)
-					payer.Refund(time.Now(), cost)
+					payer.Refund(cost)
 				}
 			})
 		}
 		wg.Wait()
-		require.Equal(t, []int{6, 0, 7}, []int{a.Available(time.Now()), b.Available(time.Now()), pool.Available(time.Now())})
+		require.Equal(t, []int{6, 0, 7}, []int{a.Available(), b.Available(), pool.Available()})
 		require.Positive(t, paid[a])
 		require.Positive(t, paid[pool])
 		require.Zero(t, pool.Waiting())
@@ -282,10 +282,10 @@ func TestWaitersOfAPoolConcurrentSafe(t *testing.T) {
 func TestPoolConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const rounds, capacity, initial, inPool = 1000, 1 << 30, 60, 15
-	pool := newQuota(quota.Config{Capacity: capacity, Initial: inPool})
+	pool := newQuota(quota.Config{Capacity: capacity, Initial: inPool}).Quota
 	quotas := make([]*quota.Quota, 4)
 	for i := range quotas {
-		quotas[i] = newQuota(quota.Config{Capacity: initial, Initial: initial, Pool: pool})
+		quotas[i] = newQuota(quota.Config{Capacity: initial, Initial: initial, Pool: pool}).Quota
 	}
 	var brought, pooled, refused atomic.Int64
 
@@ -297,12 +297,12 @@ func TestPoolConcurrentSafe(t *testing.T) {
 			giveBack()
 			giveBack = func() {}
 			if random.IntN(50) == 0 {
-				q.Refund(at(0), 1)
+				q.Refund(1)
 				brought.Add(1)
 				continue
 			}
 			cost := 1 + random.IntN(40)
-			payer := q.Charge(at(0), cost)
+			payer := q.Charge(cost)
 			switch payer {
 			case nil:
 				refused.Add(1)
@@ -310,14 +310,14 @@ func TestPoolConcurrentSafe(t *testing.T) {
 			case pool:
 				pooled.Add(1)
 			}
-			giveBack = func() { payer.Refund(at(0), cost) }
+			giveBack = func() { payer.Refund(cost) }
 			runtime.Gosched()
 		}
 	})
 
-	sum := pool.Available(at(0))
+	sum := pool.Available()
 	for _, q := range quotas {
-		sum += q.Available(at(0))
+		sum += q.Available()
 	}
 	require.Equal(t, len(quotas)*initial+inPool+int(brought.Load()), sum)
 	require.Positive(t, pooled.Load())

@@ -60,15 +60,15 @@ func TestQuotaWaitIsTheShortestThatSuffices(t *testing.T) {
 		passed := time.Duration(random.Int64N(int64(time.Second)))
 		begin := at(0).Add(passed)
 		q := newQuota(config)
-		cost := q.Available(begin) + int(math.Ceil(between(1e-1, 1e6)))
+		cost := q.on(begin).Available() + int(math.Ceil(between(1e-1, 1e6)))
 
-		wait := q.Until(begin, cost)
+		wait := q.on(begin).Until(cost)
 
 		require.Equal(t, refill.Left(refill.Wait(0, float64(cost), float64(config.Refill)), passed), wait)
 		for part := range 8 {
-			q.Available(begin.Add(time.Duration(float64(wait) * float64(part) / 8)))
+			q.on(begin.Add(time.Duration(float64(wait) * float64(part) / 8))).Available()
 		}
-		_, ok := q.Take(begin.Add(wait), cost)
+		_, ok := q.on(begin.Add(wait)).Take(cost)
 		require.True(t, ok, "%v for %v at %v/s after looks", wait, cost, config.Refill)
 	}
 }
@@ -87,15 +87,15 @@ func playQuota(t *testing.T, random *rand.Rand) {
 		ticks := 1 + random.IntN(400)
 		now = now.Add(time.Duration(ticks) * tick)
 		model.pass(ticks)
-		require.Equal(t, model.parts/modelToken, q.Available(now), "step %d, %+v", step, config)
+		require.Equal(t, model.parts/modelToken, q.on(now).Available(), "step %d, %+v", step, config)
 		amount := random.IntN(8)
 		if random.IntN(3) == 0 {
 			model.refund(amount)
-			q.Refund(now, amount)
+			q.Refund(amount)
 			continue
 		}
 		asOf := now.Add(-time.Duration(random.IntN(2)*random.IntN(1000)) * tick)
-		after, ok := q.Take(asOf, amount)
+		after, ok := q.on(asOf).Take(amount)
 		require.Equal(t, model.take(amount), ok, "step %d, %+v", step, config)
 		require.Equal(t, model.parts/modelToken, after, "step %d, %+v", step, config)
 	}

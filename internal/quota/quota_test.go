@@ -3,6 +3,7 @@ package quota_test
 import (
 	"math"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,7 +21,32 @@ func at(seconds float64) time.Time {
 }
 
 // newQuota returns a quota that begins at second 0.
-func newQuota(config quota.Config) *quota.Quota { return quota.New(config, at(0), clock.System{}) }
+func newQuota(config quota.Config) timed {
+	clk := &settable{}
+	return timed{quota.New(config, at(0), clk), clk}
+}
+
+// timed is a quota whose clock a test sets.
+type timed struct {
+	*quota.Quota
+	clk *settable
+}
+
+// at sets the clock to so many seconds after second 0.
+func (q timed) at(seconds float64) *quota.Quota { return q.on(at(seconds)) }
+
+func (q timed) on(now time.Time) *quota.Quota {
+	q.clk.since.Store(int64(now.Sub(at(0))))
+	return q.Quota
+}
+
+// settable is a clock that begins at second 0.
+type settable struct {
+	clock.System
+	since atomic.Int64
+}
+
+func (c *settable) Now() time.Time { return at(0).Add(time.Duration(c.since.Load())) }
 
 func TestQuotaFollowsTheVectors(t *testing.T) {
 	t.Parallel()
@@ -30,13 +56,13 @@ func TestQuotaFollowsTheVectors(t *testing.T) {
 				q := newQuota(quota.Config{Capacity: c.Capacity, Initial: c.Initial})
 				for i, op := range c.Ops {
 					if op.Acquire != nil {
-						after, ok := q.Take(at(0), vectors.Int(*op.Acquire))
+						after, ok := q.Take(vectors.Int(*op.Acquire))
 						require.Equal(t, op.WantOK, ok, "step %d", i)
 						require.Equal(t, op.WantAfter, after, "step %d", i)
 					} else {
-						require.Equal(t, op.WantAfter, q.Refund(at(0), vectors.Int(*op.Release)), "step %d", i)
+						require.Equal(t, op.WantAfter, q.Refund(vectors.Int(*op.Release)), "step %d", i)
 					}
-					require.Equal(t, op.WantAfter, q.Available(at(0)), "step %d", i)
+					require.Equal(t, op.WantAfter, q.Available(), "step %d", i)
 				}
 			})
 		}
@@ -65,9 +91,9 @@ func TestNewQuotaCutsItsConfigToWhatMakesSense(t *testing.T) {
 			t.Parallel()
 			q := newQuota(tt.config)
 
-			require.Equal(t, tt.wantAvailable, q.Available(at(0)))
+			require.Equal(t, tt.wantAvailable, q.Available())
 			require.Equal(t, tt.wantCapacity, q.Capacity())
-			require.Equal(t, tt.wantRefills, q.Refills())
+			require.Equal(t, tt.wantRefills, q.at(3600).Available() > tt.wantAvailable)
 		})
 	}
 }
@@ -97,12 +123,12 @@ func TestQuotaAmountsOutOfRange(t *testing.T) {
 			t.Parallel()
 			q := newQuota(tt.config)
 
-			after, ok := q.Take(at(0), tt.take)
+			after, ok := q.Take(tt.take)
 
 			require.Equal(t, tt.wantOK, ok)
 			require.Equal(t, tt.wantAfter, after)
-			require.Equal(t, tt.wantEnd, q.Refund(at(0), tt.refund))
-			require.Equal(t, tt.wantEnd, q.Available(at(0)))
+			require.Equal(t, tt.wantEnd, q.Refund(tt.refund))
+			require.Equal(t, tt.wantEnd, q.Available())
 		})
 	}
 }
@@ -129,7 +155,7 @@ func TestQuotaRefills(t *testing.T) {
 			t.Parallel()
 			q := newQuota(tt.config)
 			for i, seconds := range tt.after {
-				require.Equal(t, tt.want[i], q.Available(at(seconds)), "at %v s", seconds)
+				require.Equal(t, tt.want[i], q.at(seconds).Available(), "at %v s", seconds)
 			}
 		})
 	}
@@ -139,20 +165,20 @@ func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
 	t.Parallel()
 	config := quota.Config{Capacity: 10, Initial: 10, Refill: 1}
 	tests := map[string]struct {
-		fill func(q *quota.Quota)
+		fill func(q timed)
 	}{
-		"full from the start": {func(q *quota.Quota) {
-			q.Available(at(3.75))
+		"full from the start": {func(q timed) {
+			q.at(3.75).Available()
 		}},
-		"filled by time": {func(q *quota.Quota) {
-			q.Take(at(0), 2)
-			q.Available(at(3.75))
+		"filled by time": {func(q timed) {
+			q.Take(2)
+			q.at(3.75).Available()
 		}},
-		"filled by a refund": {func(q *quota.Quota) {
-			q.Take(at(0), 4)
-			require.Equal(t, 9, q.Available(at(3.5)))
-			require.Equal(t, 10, q.Refund(at(0), 1))
-			q.Available(at(3.75))
+		"filled by a refund": {func(q timed) {
+			q.Take(4)
+			require.Equal(t, 9, q.at(3.5).Available())
+			require.Equal(t, 10, q.Refund(1))
+			q.at(3.75).Available()
 		}},
 	}
 	for name, tt := range tests {
@@ -161,12 +187,12 @@ func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
 			q := newQuota(config)
 			tt.fill(q)
 
-			after, ok := q.Take(at(3.75), 1)
+			after, ok := q.at(3.75).Take(1)
 
 			require.True(t, ok)
 			require.Equal(t, 9, after)
-			require.Equal(t, 9, q.Available(at(4.5)))
-			require.Equal(t, 10, q.Available(at(4.75)))
+			require.Equal(t, 9, q.at(4.5).Available())
+			require.Equal(t, 10, q.at(4.75).Available())
 		})
 	}
 }
@@ -174,7 +200,7 @@ func TestQuotaThatIsFullKeepsNoFraction(t *testing.T) {
 func TestLargestCapacityRefills(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: math.MaxInt, Refill: ratelimit.Rate(math.Inf(1))})
-	require.Equal(t, math.MaxInt, q.Available(at(1)))
+	require.Equal(t, math.MaxInt, q.at(1).Available())
 }
 
 // A refund fills the quota, and a caller that read the clock before finds it full: what has
@@ -182,27 +208,27 @@ func TestLargestCapacityRefills(t *testing.T) {
 func TestQuotaThatOldTimeFindsFullRefillsFromTheNewestTime(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 2, Refill: 1})
-	require.Equal(t, 1, q.Available(at(1.25)))
-	require.Equal(t, 2, q.Refund(at(0), 1))
+	require.Equal(t, 1, q.at(1.25).Available())
+	require.Equal(t, 2, q.Refund(1))
 
-	after, ok := q.Take(at(0.25), 1)
+	after, ok := q.at(0.25).Take(1)
 
 	require.True(t, ok)
 	require.Equal(t, 1, after)
-	require.Equal(t, 1, q.Available(at(1.25)))
-	require.Equal(t, 1, q.Available(at(2)))
-	require.Equal(t, 2, q.Available(at(2.25)))
+	require.Equal(t, 1, q.at(1.25).Available())
+	require.Equal(t, 1, q.at(2).Available())
+	require.Equal(t, 2, q.at(2.25).Available())
 }
 
 // A refund to a full quota says what time it is. What older callers take then does not come back before its time.
 func TestQuotaFullBeforeARefundRefillsFromThen(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 1, Initial: 1, Refill: 5})
-	require.Equal(t, 1, q.Refund(at(10), 1))
-	_, ok := q.Take(at(9), 1)
+	require.Equal(t, 1, q.at(10).Refund(1))
+	_, ok := q.at(9).Take(1)
 	require.True(t, ok)
-	require.Equal(t, 0, q.Available(at(10)))
-	require.Equal(t, 1, q.Available(at(10.2)))
+	require.Equal(t, 0, q.at(10).Available())
+	require.Equal(t, 1, q.at(10.2).Available())
 }
 
 func TestQuotaFillsOnAnotherClock(t *testing.T) {
@@ -210,19 +236,19 @@ func TestQuotaFillsOnAnotherClock(t *testing.T) {
 	const year = 365 * 24 * 3600
 	q := newQuota(quota.Config{Capacity: 9, Refill: 2})
 	for _, late := range []float64{0.25, -1, 0.25 - year} {
-		require.Zero(t, q.Available(at(late)))
+		require.Zero(t, q.at(late).Available())
 	}
-	require.Zero(t, q.Available(at(-year)), "of another clock")
-	require.Equal(t, 1, q.Available(at(-year+0.5)))
+	require.Zero(t, q.at(-year).Available(), "of another clock")
+	require.Equal(t, 1, q.at(-year+0.5).Available())
 }
 
 func TestQuotaRefillsOnAClockThatHasGoneBack(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 10, Refill: 1})
-	require.Equal(t, 1, q.Available(at(1.5)))
-	require.Equal(t, 1, q.Available(at(-3600)), "going back brings nothing")
-	require.Equal(t, 1, q.Available(at(-3599.6)))
-	require.Equal(t, 2, q.Available(at(-3599.5)), "and loses no fraction")
-	require.Equal(t, 2, q.Available(at(-3600)), "that is only late")
-	require.Equal(t, 3, q.Available(at(-3598.5)))
+	require.Equal(t, 1, q.at(1.5).Available())
+	require.Equal(t, 1, q.at(-3600).Available(), "going back brings nothing")
+	require.Equal(t, 1, q.at(-3599.6).Available())
+	require.Equal(t, 2, q.at(-3599.5).Available(), "and loses no fraction")
+	require.Equal(t, 2, q.at(-3600).Available(), "that is only late")
+	require.Equal(t, 3, q.at(-3598.5).Available())
 }

@@ -41,15 +41,15 @@ func TestWaitersAreServedInOrderOfArrival(t *testing.T) {
 			synctest.Wait()
 		}
 		require.Equal(t, 4, q.Waiting())
-		_, ok := q.Take(time.Now(), 1)
+		_, ok := q.Take(1)
 		require.False(t, ok, "no caller overtakes")
 		for n := range 12 {
-			q.Refund(time.Now(), 1)
+			q.Refund(1)
 			synctest.Wait()
 			require.Len(t, served, (n+1)/3)
 		}
 		require.Equal(t, []int{0, 1, 2, 3}, served)
-		require.Zero(t, q.Available(time.Now()))
+		require.Zero(t, q.Available())
 		require.Zero(t, q.Waiting())
 	})
 }
@@ -61,7 +61,7 @@ func TestWaitEndsWithTheRefill(t *testing.T) {
 		start := time.Now()
 		require.NoError(t, waitFor(t.Context(), q, 4, time.Hour))
 		require.Equal(t, 1500*time.Millisecond, time.Since(start))
-		require.Zero(t, q.Available(time.Now()))
+		require.Zero(t, q.Available())
 	})
 }
 
@@ -93,7 +93,7 @@ func TestWaitersGiveUp(t *testing.T) {
 				require.Equal(t, c.after, time.Since(start))
 				require.Zero(t, q.Waiting())
 				if c.want != nil {
-					require.Equal(t, 2, q.Available(time.Now()), "a failure takes nothing")
+					require.Equal(t, 2, q.Available(), "a failure takes nothing")
 				}
 			})
 		})
@@ -119,7 +119,7 @@ func TestWaitersConcurrentSafe(t *testing.T) {
 					}
 					got.Add(1)
 					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(10))*time.Millisecond)
-					q.Refund(time.Now(), cost)
+					q.Refund(cost)
 				}
 			})
 		}
@@ -127,7 +127,7 @@ func TestWaitersConcurrentSafe(t *testing.T) {
 		require.Equal(t, int64(3000), got.Load()+lost.Load())
 		require.Positive(t, got.Load())
 		require.Positive(t, lost.Load())
-		require.Equal(t, 10, q.Available(time.Now()))
+		require.Equal(t, 10, q.Available())
 		require.Zero(t, q.Waiting())
 	})
 }
@@ -154,7 +154,7 @@ func TestWaitWithoutARefillEndsAtItsLimit(t *testing.T) {
 		require.Equal(t, quota.ErrWait, <-ended)
 		require.Equal(t, 2, q.Waiting(), "the others have time left")
 
-		q.Refund(time.Now(), 5)
+		q.Refund(5)
 		require.NoError(t, <-ended)
 		moved, ok = clk.AdvanceToNext()
 		synctest.Wait()

@@ -71,13 +71,13 @@ func (s *Scope) Touch() bool {
 }
 
 // Snapshot returns the state of the scope.
-func (s *Scope) Snapshot(now time.Time) retry.ScopeSnapshot {
+func (s *Scope) Snapshot() retry.ScopeSnapshot {
 	var got retry.ScopeSnapshot
 	if s.Limiter != nil {
 		got = s.Limiter.State()
 	}
 	got.Key, got.Scope = s.Key, s.name
-	got.Quota, got.QuotaCapacity = s.Quota.Available(now), s.Quota.Capacity()
+	got.Quota, got.QuotaCapacity = s.Quota.Available(), s.Quota.Capacity()
 	got.StrainedCalls, got.RefusedCalls = s.strained.Load(), s.refused.Load()
 	return got
 }

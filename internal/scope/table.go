@@ -183,7 +183,7 @@ func (t *Table) staysUntil(s *Scope, now time.Time) (until time.Time) {
 		}
 	}
 	quiet := now.Sub(t.config.Start) - time.Duration(s.quiet.Load())
-	switch have := s.Quota.Available(now); {
+	switch have := s.Quota.Available(); {
 	case waiting > 0 || have < t.dearest:
 		return later(until, now.Add(askAgain))
 	case have < t.initial && quiet.Abs() < owingFor: // more if the clock is another one

@@ -90,7 +90,7 @@ func (u *table) scopes() map[string]*scope.Scope {
 	found := map[string]*scope.Scope{}
 	for _, s := range u.All() {
 		if s != u.Whole {
-			found[s.Snapshot(u.clk.Now()).Scope] = s
+			found[s.Snapshot().Scope] = s
 		}
 	}
 	return found
@@ -152,7 +152,7 @@ func TestTableConcurrentSafe(t *testing.T) {
 						}
 						s := u.use(strconv.Itoa(key))
 						balance, _ := books.LoadOrStore(s, new(atomic.Int64))
-						s.Quota.Refund(time.Time{}, 1)
+						s.Quota.Refund(1)
 						balance.(*atomic.Int64).Add(1)
 						s.Touch()
 						u.clk.Advance(time.Millisecond)
@@ -166,7 +166,7 @@ func TestTableConcurrentSafe(t *testing.T) {
 				lives++
 				n := balance.(*atomic.Int64).Load()
 				sum += n
-				require.EqualValues(t, initial+n, s.(*scope.Scope).Quota.Available(u.clk.Now()))
+				require.EqualValues(t, initial+n, s.(*scope.Scope).Quota.Available())
 				return true
 			})
 			require.EqualValues(t, goroutines*rounds, sum)
@@ -194,7 +194,7 @@ func TestKeysDoNotKeepTheTextThatTheyWereCutFrom(t *testing.T) {
 			require.Equal(t, key, s.Key)
 			parts := 0
 			for _, part := range []string{
-				s.Snapshot(time.Time{}).Scope, s.Key.Scope, s.Key.Account, s.Key.Service, s.Key.Region, s.Key.Name, s.Key.Resource,
+				s.Snapshot().Scope, s.Key.Scope, s.Key.Account, s.Key.Service, s.Key.Region, s.Key.Name, s.Key.Resource,
 			} {
 				if part != "" {
 					parts++
@@ -478,12 +478,12 @@ func TestScopeThatOwesTokensStays(t *testing.T) {
 						}
 					})
 					s := u.use("1")
-					taken, ok := s.Quota.Take(u.clk.Now(), tt.take)
+					taken, ok := s.Quota.Take(tt.take)
 					require.True(t, ok, taken)
 					u.clk.Advance(idle)
 					u.use("first") // clears the flag
 					u.clk.Advance(max(tt.used, idle))
-					s.Quota.Refund(u.clk.Now(), tt.refund)
+					s.Quota.Refund(tt.refund)
 					u.use("second")
 					require.Equal(t, tt.stay, u.scopes()["1"] != nil)
 				})
@@ -505,17 +505,17 @@ func TestNewKeysShareOneQuotaWhileAllPlacesAreDrained(t *testing.T) {
 				c.Max, c.Costs, c.Quota = places, []int{14, 5}, quota.Config{Capacity: 500, Initial: 500}
 			})
 			for i := range places {
-				_, ok := u.use(strconv.Itoa(i)).Quota.Take(time.Time{}, 490)
+				_, ok := u.use(strconv.Itoa(i)).Quota.Take(490)
 				require.True(t, ok)
 			}
 			u.clk.Advance(1000 * time.Hour)
 			shared := u.use("new")
 			require.Equal(t, retry.OverflowKey(), shared.Key)
 			require.Same(t, shared, u.use("newer"))
-			require.Equal(t, 500, shared.Quota.Available(time.Time{}))
+			require.Equal(t, 500, shared.Quota.Available())
 			require.EqualValues(t, 2, u.overflowed())
 
-			u.use("3").Quota.Refund(time.Time{}, 4) // its key has come back, for a while
+			u.use("3").Quota.Refund(4) // its key has come back, for a while
 			u.clk.Advance(time.Second)
 			require.Equal(t, retry.OverflowKey(), u.use("new").Key)
 			u.clk.Advance(time.Hour)

@@ -80,6 +80,7 @@ type quotaRun struct {
 	quota *quota.Quota
 	model *quotaModel
 	now   time.Time
+	clock *settable
 }
 
 func newQuotaRun(t *rapid.T) *quotaRun {
@@ -92,8 +93,9 @@ func newQuotaRun(t *rapid.T) *quotaRun {
 	}
 	capacity := max(config.Capacity, 0)
 	perSecond := new(big.Rat).SetFloat64(max(float64(config.Refill), 0))
+	clk := &settable{now: start()}
 	return &quotaRun{
-		quota: quota.New(config, start(), clock.System{}),
+		quota: quota.New(config, start(), clk), clock: clk,
 		now:   start(),
 		model: &quotaModel{
 			capacity:      whole(capacity),
@@ -103,6 +105,14 @@ func newQuotaRun(t *rapid.T) *quotaRun {
 		},
 	}
 }
+
+// settable is a clock that a test sets.
+type settable struct {
+	clock.System
+	now time.Time
+}
+
+func (c *settable) Now() time.Time { return c.now }
 
 func (r *quotaRun) pass(t *rapid.T) {
 	r.now = r.now.Add(drawPause(t, "pause") * time.Duration(drawFrom(t, "times", 1, 1, 1, 10_000)))
@@ -115,9 +125,10 @@ func (r *quotaRun) asOf(t *rapid.T) time.Time {
 
 func (r *quotaRun) take(t *rapid.T) {
 	at, cost := r.asOf(t), drawInt(t, -1, 15, "cost")
+	r.clock.now = at
 	r.model.pass(at)
-	before := r.quota.Available(at)
-	after, granted := r.quota.Take(at, cost)
+	before := r.quota.Available()
+	after, granted := r.quota.Take(cost)
 	cost = max(cost, 0)
 	require.Equal(t, before >= cost, granted)
 	if granted {
@@ -125,23 +136,25 @@ func (r *quotaRun) take(t *rapid.T) {
 		r.model.add(whole(-cost))
 	} else {
 		require.Equal(t, before, after, "a refusal changed the quota")
-		require.Equal(t, before, r.quota.Available(at), "a refusal changed the quota")
+		require.Equal(t, before, r.quota.Available(), "a refusal changed the quota")
 	}
 	r.agree(t, after)
 }
 
 func (r *quotaRun) refund(t *rapid.T) {
 	at, tokens := r.asOf(t), drawInt(t, -1, 15, "tokens")
+	r.clock.now = at
 	r.model.pass(at)
-	after := r.quota.Refund(at, tokens)
+	after := r.quota.Refund(tokens)
 	r.model.add(whole(max(tokens, 0)))
 	r.agree(t, after)
 }
 
 func (r *quotaRun) look(t *rapid.T) {
 	at := r.asOf(t)
+	r.clock.now = at
 	r.model.pass(at)
-	r.agree(t, r.quota.Available(at))
+	r.agree(t, r.quota.Available())
 }
 
 func (r *quotaRun) agree(t *rapid.T, available int) {
@@ -229,7 +242,7 @@ func (r *waitRun) settle(t *rapid.T) {
 // check closes the books. A timer within a step leaves some rounding.
 func (r *waitRun) check(t *rapid.T) {
 	const rounding = 1
-	available := r.quota.Available(r.clock.Now())
+	available := r.quota.Available()
 	require.GreaterOrEqual(t, r.parts, -rounding)
 	require.GreaterOrEqual(t, available, 0)
 	require.LessOrEqual(t, available*tokenParts, r.parts+rounding)
@@ -261,8 +274,8 @@ func (r *waitRun) wait(t *rapid.T) {
 
 func (r *waitRun) take(t *rapid.T) {
 	cost := drawInt(t, 0, 12, "cost")
-	before := r.quota.Available(r.clock.Now())
-	after, granted := r.quota.Take(r.clock.Now(), cost)
+	before := r.quota.Available()
+	after, granted := r.quota.Take(cost)
 	require.Equal(t, len(r.queue) == 0 && before >= cost, granted)
 	if granted {
 		before -= cost
@@ -276,7 +289,7 @@ func (r *waitRun) refund(t *rapid.T) {
 }
 
 func (r *waitRun) giveBack(t *rapid.T, tokens int) {
-	r.quota.Refund(r.clock.Now(), tokens)
+	r.quota.Refund(tokens)
 	r.add(tokens * tokenParts)
 	r.settle(t)
 }
