@@ -35,6 +35,7 @@ func TestTestsOfThePagesRun(t *testing.T) {
 		ran = append(ran, c.folder+line)
 		t.Run(c.line, func(t *testing.T) {
 			t.Parallel()
+			before := goldens(t)
 			shell := exec.CommandContext(t.Context(), "sh", "-c", `export GOFLAGS="$GOFLAGS -vet=off -short -benchtime=1x -ldflags=-w"; `+line)
 			shell.Dir, shell.Env = c.folder, environment
 			out, err := shell.CombinedOutput()
@@ -44,9 +45,20 @@ func TestTestsOfThePagesRun(t *testing.T) {
 			} else {
 				require.Regexp(t, testedPattern, string(out), "%s, in %s: no test", c.page, c.folder)
 			}
+			require.Equal(t, before, goldens(t), "%s: -update writes other files than those in the tree", c.line)
 		})
 	}
 	require.Greater(t, len(ran), 15)
+}
+
+// goldens returns the golden files.
+func goldens(t *testing.T) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	for _, path := range paths(t, ".golden") {
+		texts[path] = read(t, path)
+	}
+	return texts
 }
 
 func TestLiveOfThePagesServes(t *testing.T) {
