@@ -96,7 +96,7 @@ func newQuotaRun(t *rapid.T) *quotaRun {
 	clk := &settable{now: start()}
 	return &quotaRun{
 		quota: quota.New(config, start(), clk), clock: clk,
-		now:   start(),
+		now: start(),
 		model: &quotaModel{
 			capacity:      whole(capacity),
 			tokens:        whole(min(max(config.Initial, 0), capacity)),
