@@ -336,7 +336,7 @@ func ExampleWithConfig_settingIgnored() {
 		log.Fatal(err)
 	}
 	// Output:
-	// warning: AWS_RETRY_MODE: "standard": in this mode these have no effect: adaptive.Config.MaxSendWait [no-effect]
+	// warning: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE) [no-effect]
 	// setting-ignored awsretry: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE)
 }
 

@@ -239,10 +239,7 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	applySettings(&c.Standard, settings)
 	switch settings.RetryMode.Value {
 	case ModeStandard:
-		// The environment, a file or a flag may choose standard mode. Files and flags have a
-		// Key.
-		chosen := settings.RetryMode.Origin
-		if err := ignored(c, settings); err != nil && chosen.Kind != "environment" && chosen.Key == "" {
+		if err := ignored(c, settings); err != nil && inCode(settings.RetryMode.Origin) {
 			return nil, err
 		}
 		return standard.New(c.Standard)
@@ -400,6 +397,9 @@ func noEffect(field string, own, counts any, place string) string {
 func isBuiltIn(origin config.Origin) bool {
 	return origin.Kind == "default" && origin.Name == ""
 }
+
+// inCode reports whether a value is from code, or built in. Files and flags have a Key.
+func inCode(origin config.Origin) bool { return origin.Kind != "environment" && origin.Key == "" }
 
 // ignored returns an error that names the fields of the configuration that have no effect
 // because the mode is standard; nil if there are none.

@@ -109,14 +109,15 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	query.Config.MinDelay = unlessZero(c.MinDelay)
 	query.Config.MaxElapsed = unlessZero(c.MaxElapsed)
 	query.Config.Option = o.build.configured
-	if o.build.configured != "" {
-		query.Config.Adaptive = adaptiveFields(o.build.config)
-	}
 	settings, err := lint.Resolve(query)
 	if err != nil {
 		return nil, err
 	}
-	for _, field := range applySettings(&c, settings) {
+	without := applySettings(&c, settings)
+	if err := ignored(o.build.config, settings); err != nil && !inCode(settings.RetryMode.Origin) {
+		without = append(without, strings.TrimPrefix(err.Error(), "awsretry: "))
+	}
+	for _, field := range without {
 		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Code: "no-effect", Message: field})
 	}
 	return settings, nil

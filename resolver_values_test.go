@@ -440,7 +440,7 @@ func TestStandardModeThatAFlagChoseIsNotTheFaultOfTheProgram(t *testing.T) {
 	} {
 		s := resolved(t, nil, "", own, awsretry.WithValues(v))
 		require.Len(t, s.Diagnostics, 1)
-		require.Equal(t, "warning: "+place+`: retry_mode: "standard": in this mode these have no effect: adaptive.Config.MaxSendWait [no-effect]`,
+		require.Equal(t, "warning: adaptive.Config.MaxSendWait is set, but the retry mode is standard ("+place+") [no-effect]",
 			s.Diagnostics[0].String())
 		var events []retry.Event
 		_, err := awsretry.New(s, own, awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })))

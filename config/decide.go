@@ -9,8 +9,9 @@ import (
 // resolution is the state of one Decide.
 type resolution struct {
 	Query
-	inFiles []Candidate // The values that both files have for the profile, the strongest first.
-	err     error       // The first error of a setting.
+	instead func(key string, given Candidate) string // See Query.Decide.
+	inFiles []Candidate                              // The values that both files have for the profile, the strongest first.
+	err     error                                    // The first error of a setting.
 }
 
 // setting has what code says of one setting.
@@ -26,11 +27,14 @@ type setting[T any] struct {
 func decide[T any](r *resolution, s setting[T]) Setting[T] {
 	chosen := Setting[T]{Value: s.builtIn, Raw: s.text(s.builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
 	won := false
+	lose := func(c Candidate, err error) {
+		c.Valid = err == nil
+		chosen.Overridden = append(chosen.Overridden, c)
+	}
 	add := func(c Candidate, value T, err error) {
 		switch {
 		case won:
-			c.Valid = err == nil
-			chosen.Overridden = append(chosen.Overridden, c)
+			lose(c, err)
 		case err != nil:
 			r.refuse(c, s.key, err)
 		default:
@@ -44,11 +48,22 @@ func decide[T any](r *resolution, s setting[T]) Setting[T] {
 			add(Candidate{Raw: s.text(*value), Origin: Origin{Kind: kind, Name: option}}, accepted, err)
 		}
 	}
+	read := func(c Candidate) {
+		value, err := s.read(c.Raw)
+		if r.instead != nil && !won && c.Origin.Kind != originOption && s.key != keyProfile {
+			text := r.instead(s.key, c)
+			if text == "" {
+				lose(c, err)
+				return
+			}
+			value, err = s.read(text)
+		}
+		add(c, value, err)
+	}
 	texts := func(all []Candidate) {
 		for _, c := range all {
 			if c.Origin.Key == s.key {
-				value, err := s.read(c.Raw)
-				add(c, value, err)
+				read(c)
 			}
 		}
 	}
@@ -60,8 +75,7 @@ func decide[T any](r *resolution, s setting[T]) Setting[T] {
 		}
 		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
 		if text := r.env(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
-			value, err := s.read(text)
-			add(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}}, value, err)
+			read(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}})
 		}
 	}
 	texts(r.inFiles)

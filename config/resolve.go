@@ -72,10 +72,6 @@ type Query struct {
 		MaxAttempts                      *int
 		MaxBackoff, MinDelay, MaxElapsed *time.Duration
 		Behavior                         *retry.Behavior
-		// Adaptive names the fields that are set and that only adaptive mode uses. If the
-		// environment, a file or a flag chooses standard mode, a diagnostic with the code no-effect
-		// lists them.
-		Adaptive []string
 	}
 
 	// Strict makes the first malformed line of either file a [*ParseError].
@@ -99,17 +95,19 @@ func (q Query) Resolve() (*Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	return q.Decide(pair)
+	return q.Decide(pair, nil)
 }
 
 // Decide is Resolve of files that are open, for package lint. It reads the files unless that has read all sections.
-func (q Query) Decide(pair *sharedfile.Pair) (*Settings, error) {
+// If instead is not nil, it returns the text to read for a value of a variable or file that would win, and an empty
+// text if the value is to lose.
+func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Candidate) string) (*Settings, error) {
 	for _, c := range q.Given {
 		if err := c.Check(); errors.Is(err, errNoSetting) {
 			return nil, err
 		}
 	}
-	r := &resolution{Query: q}
+	r := &resolution{Query: q, instead: instead}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
 	profile := setting[string]{
 		rule: profileRule(), variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, builtIn: defaultProfile, option: "WithProfile",

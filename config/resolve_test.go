@@ -205,46 +205,6 @@ func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.
 	require.Equal(t, []config.Candidate{{Raw: "v2.0", Valid: true, Origin: ofConfig}}, s.Behavior.Overridden)
 }
 
-func TestFieldsForAdaptiveModeAreAFindingOnlyIfEnvironmentOrFileChoseStandardMode(t *testing.T) {
-	t.Parallel()
-	const unused = `"standard": in this mode these have no effect: SendLimit, SendCost [no-effect]`
-	for _, c := range []struct {
-		name, mode, config, credentials string
-		change                          func(q *config.Query)
-		want                            []string
-	}{
-		{name: "built-in default"},
-		{name: "variable", mode: "standard", want: []string{"warning: AWS_RETRY_MODE: " + unused}},
-		{name: "adaptive variable", mode: "adaptive"},
-		{name: "config file", config: "[default]\nretry_mode = standard\n", want: []string{"/c:2: warning: [default] retry_mode: " + unused}},
-		{name: "credentials file", credentials: "[default]\nretry_mode = standard\n", want: []string{"/k:2: warning: [default] retry_mode: " + unused}},
-		{name: "adaptive file", config: "[default]\nretry_mode = adaptive\n"},
-		{
-			name: "override", mode: "standard",
-			change: func(q *config.Query) { q.Override.Mode = new(config.Mode("standard")) },
-		},
-		{name: "default", change: func(q *config.Query) { q.Default.Mode = new(config.Mode("standard")) }},
-		{
-			name: "default that loses", mode: "standard", want: []string{"warning: AWS_RETRY_MODE: " + unused},
-			change: func(q *config.Query) { q.Default.Mode = new(config.Mode("adaptive")) },
-		},
-		{name: "no fields", mode: "standard", change: func(q *config.Query) { q.Config.Adaptive = nil }},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			q := config.Query{Sources: world.Texts(c.config, c.credentials)}
-			q.LookupEnv = world.LookupIn(map[string]string{"AWS_RETRY_MODE": c.mode})
-			q.Config.Adaptive = []string{"SendLimit", "SendCost"}
-			if c.change != nil {
-				c.change(&q)
-			}
-			s, err := lint.Resolve(q)
-			require.NoError(t, err)
-			require.Equal(t, append([]string{}, c.want...), world.Lines(world.Without(s.Diagnostics)))
-		})
-	}
-}
-
 // TestInputsThatOtherToolsGetWrong has inputs that other tools drop, leak or refuse, as their
 // users have reported.
 func TestInputsThatOtherToolsGetWrong(t *testing.T) {

@@ -11,199 +11,202 @@ import (
 
 // file looks at the lines of one file while it is read.
 type file struct {
-	*aboutFile
-	pair *sharedfile.Pair
-	kind string
+	*report
+	*sharedfile.File
+	found map[string]kept // The findings by code.
+	line  int32           // The number of the line at hand, or 0 for the file as a whole.
 
-	within     bool  // The last header that is not malformed has a name.
-	outside    bool  // The section is not kept, and none of its retry settings was seen.
-	start      int32 // The line of the last header.
-	unreadable bool  // A line that makes the file unreadable for botocore was reported.
-	unused     tally // Other profiles that have retry settings.
+	within  bool     // The last header that is not malformed has a name.
+	silent  bool     // The lines of the section have no effect, which no finding says yet.
+	start   header   // The last header.
+	refused bool     // A line was reported that makes the file unreadable for botocore.
+	no      []header // The sections of which a finding says that they are no profiles.
+	unused  int      // How many other profiles have retry settings.
+	first   header   // The first of them, with the line of its first retry setting.
 }
 
-// tally counts sections of one kind, and keeps the first one.
-type tally struct {
-	sections int
-	line     int32  // The line of the first retry setting.
-	name     string // The name of the section with that line.
+// header is the text in the brackets of a header, and its line.
+type header struct {
+	name string
+	line int32
 }
 
 // begin looks at the file as a whole.
-func (x *file) begin(f *sharedfile.File) {
-	if f.UTF16 {
-		x.warn(codeMalformedLine, 1, sharedfile.UTF16.String()+"; the file counts as empty")
-		if !f.Valid {
-			x.differ(1, python, "UTF-16"+unreadable)
-		}
+func (x *file) begin() {
+	x.line = 1
+	if x.UTF16 {
+		x.warn(codeMalformedLine, sharedfile.UTF16.String()+"; the file counts as empty")
+		x.noteIf(!x.Valid, python, "UTF-16"+unreadable)
 		return
 	}
-	if f.BOM {
-		x.differ(1, python, "the byte-order mark"+unreadable)
-		if first, _, _ := strings.Cut(f.Data, "\n"); strings.HasPrefix(sharedfile.Trim(first), "[") {
-			x.differ(1, toolGo, "the section below the byte-order mark is lost")
-		}
-	}
+	first, _, _ := strings.Cut(x.Data, "\n")
+	x.noteIf(x.BOM, python, "the byte-order mark"+unreadable)
+	x.noteIf(x.BOM && strings.HasPrefix(sharedfile.Trim(first), "["), toolGo, "the section below the byte-order mark is lost")
 }
 
 // look looks at one line.
 func (x *file) look(at *sharedfile.Pass) {
+	x.line = at.Number
 	switch at.Kind {
 	case sharedfile.Header:
 		x.header(at)
-		at.Settings = x.outside
 	case sharedfile.Malformed:
 		x.malformed(&at.Line)
-		x.outside = x.outside && at.Text[0] != '['
 	case sharedfile.Comment:
-		x.differ(at.Number, python, "a comment that is not UTF-8"+unreadable)
+		x.noteIf(true, python, "a comment that is not UTF-8"+unreadable)
 	case sharedfile.PropertyLine:
-		if !x.outside || sharedfile.RetryKey(at.Property.Key) == "" {
+		if !x.silent || sharedfile.RetryKey(at.Property.Key) == "" {
 			return
 		}
-		x.outside, at.Settings = false, false
+		x.silent, at.Settings = false, false
 		if !at.Place.Profile {
-			x.noProfile(x.start, at.Header, nil)
-		} else if x.unused.sections++; x.unused.sections == 1 {
-			x.unused.line, x.unused.name = at.Number, at.Header
+			x.no = append(x.no, x.start)
+		} else if x.unused++; x.unused == 1 {
+			x.first = header{at.Header, at.Number}
 		}
 	case sharedfile.Continuation, sharedfile.SubProperty:
 	}
 }
 
 func (x *file) header(at *sharedfile.Pass) {
-	x.within, x.outside, x.start = at.Header != "", !at.Kept, at.Number
-	if at.Nested {
-		x.differ(at.Number, python, headerInValue)
+	x.within, x.start = at.Header != "", header{at.Header, at.Number}
+	// If both files are the same file, a section may have an effect in the other kind of file.
+	x.silent = !x.pair.Same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
+	if x.silent && x.lacksWord(at.Header) && (x.pair.Profile == "" || x.pair.Profile == at.Header) {
+		x.silent, x.no = false, append(x.no, x.start)
 	}
-	switch {
-	case at.Header == "" && strings.HasPrefix(at.Text, "[]"):
-		x.differ(at.Number, python, "an empty section header"+unreadable)
-	case x.outside && !at.Place.Profile && at.Header == x.pair.Profile && x.lacksWord(at.Header):
-		x.noProfile(at.Number, at.Header, []string{at.Header})
-		x.outside = false
-	}
+	at.Settings = x.silent
+	x.noteIf(at.Nested, python, headerInValue)
+	x.noteIf(at.Header == "" && strings.HasPrefix(at.Text, "[]"), python, "an empty section header"+unreadable)
+}
+
+// lacksWord reports whether a section of the config file would be a profile if it had the word profile.
+func (x *file) lacksWord(header string) bool {
+	return x.Kind == sharedfile.Config && sharedfile.ProfileName(sharedfile.Credentials, header) != "" && !strings.HasPrefix(header, "profile") &&
+		header != "plugins" && header != "preview" && sharedfile.ASCIILower(header) != sharedfile.DefaultProfile
 }
 
 // skipped ends the finding about a malformed line.
 const skipped = "; the line is skipped"
 
-// malformed reports a line that is skipped.
+// malformed reports a line that is skipped. Of the lines that make the file unreadable for botocore, headers
+// aside, it says so of the first one only.
 func (x *file) malformed(l *sharedfile.Line) {
-	if x.pair.Same() && x.kind == sharedfile.Credentials {
+	if x.pair.Same() && x.Kind == sharedfile.Credentials {
 		return
 	}
-	text := ""
+	text := l.Fault.String() + skipped
 	if shown := l.Shown(); shown != "" {
-		text = sharedfile.Quote(shown) + ": "
+		text = sharedfile.Quote(shown) + ": " + text
 	}
-	x.warn(codeMalformedLine, l.Number, text+l.Fault.String()+skipped)
-	x.skipped(l)
-}
-
-// end looks at the sections named default, of which one hides another.
-func (x *file) end(r *sharedfile.Reading) {
-	bare := r.Sections[sharedfile.Place{Profile: false, Name: sharedfile.DefaultProfile}]
-	prefixed := r.Sections[sharedfile.Place{Profile: true, Name: sharedfile.DefaultProfile}]
-	if x.kind != sharedfile.Config || bare == nil {
+	x.warn(codeMalformedLine, text)
+	if l.Text[0] == '[' {
+		x.silent = false
+		x.skippedHeader(l)
 		return
 	}
-	x.warn(codeDefaultTwice, bare.Lines[0].Number,
-		"[default] does not count, as there is a [profile default]; its settings have no effect")
-	if bare.Last > prefixed.Last {
-		x.differ(bare.Last, python, "of [default] and [profile default] the last one counts")
-	}
-	if !slices.ContainsFunc(prefixed.Lines, hasValue) {
-		x.differ(prefixed.Lines[0].Number, toolJS, "an empty section does not count, so [default] does")
+	text = trimJS(beforeComment(l.Text))
+	x.noteIf(strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"), toolJS, bomIsBlank+", so the line is a header")
+	sign := strings.IndexAny(l.Text, "=:")
+	noName := l.InGroup && sign == 0 && l.Text[0] == '=' // A sub-property may have no name.
+	inComment := l.Fault == sharedfile.NoSign && !l.InGroup && sign > 0
+	if !x.refused && !noName && !inComment {
+		x.refused = true
+		x.noteIf(true, python, "the line"+unreadable)
 	}
 }
 
-// hasValue reports whether a line has an equals sign and something after it.
-func hasValue(l sharedfile.Line) bool {
-	if l.Kind == sharedfile.Header {
-		return false
-	}
-	l.Kind = sharedfile.PropertyLine
-	p := l.Split()
-	return p.Fault == sharedfile.NoFault && p.Sign == '=' && p.Value != ""
-}
-
-// reportUnused reports the retry settings of other profiles. If both files are the same file, it reports nothing,
-// because the settings may have an effect in the other kind of file.
-func (x *file) reportUnused() {
-	if x.unused.sections == 0 || x.pair.Same() {
-		return
-	}
-	names := sharedfile.Shorten("[" + x.unused.name + "]")
-	if x.unused.sections > 1 {
-		names += " and " + strconv.Itoa(x.unused.sections-1) + " more"
-	}
-	x.warn(codeUnusedProfile, x.unused.line,
-		"retry settings of other profiles have no effect on profile "+sharedfile.Quote(x.pair.Profile)+": "+names)
-}
-
-// lacksWord reports whether a section of the config file would be a profile if it had the word profile.
-func (x *file) lacksWord(header string) bool {
-	return x.kind == sharedfile.Config && sharedfile.ProfileName(sharedfile.Credentials, header) != "" && !strings.HasPrefix(header, "profile") &&
-		header != "plugins" && header != "preview" && sharedfile.ASCIILower(header) != sharedfile.DefaultProfile
-}
-
-// noProfile reports a section that is no profile. near has the names of profiles that its name resembles. If both
-// files are the same file, it reports nothing.
-func (x *file) noProfile(line int32, header string, near []string) {
-	if x.pair.Same() {
-		return
-	}
-	text := sharedfile.Shorten("[" + header + "]")
-	name, prefixed := sharedfile.CutWord(header, "profile")
+// skippedHeader reports how other tools read a malformed header. None of them ends the section
+// above it as rule R05 does: each finds another header in it, or no header.
+func (x *file) skippedHeader(l *sharedfile.Line) {
+	how := "the line" + unreadable
 	switch {
-	case x.lacksWord(header):
-		meant := []string{sharedfile.Shorten("[profile " + header + "]")}
-		for _, name := range near {
-			if name != header {
-				meant = append(meant, sharedfile.Shorten("[profile "+name+"]"))
-			}
+	case l.Nested:
+		how = headerInValue
+	case l.Fault == sharedfile.NotUTF8:
+	case strings.LastIndexByte(l.Text, ']') > 1:
+		how = "the name goes on up to the last ']'"
+	case x.within && strings.ContainsAny(l.Text, "=:"):
+		how = aboveTakes
+	}
+	x.noteIf(true, python, how)
+	text := beforeComment(l.Text)
+	closed, bom := strings.HasSuffix(trimJS(text), "]"), !strings.HasSuffix(text, "]")
+	var above []string
+	if !strings.HasSuffix(sharedfile.BeforeAny(l.Text), "]") {
+		above = append(above, toolGo)
+	}
+	if !closed {
+		above = append(above, toolJS)
+	}
+	x.noteIf(x.within && above != nil, strings.Join(above, ", "), aboveTakes)
+	x.noteIf(closed && bom, toolJS, bomIsBlank+", so the header counts")
+	x.noteIf(closed && !bom && x.Kind == sharedfile.Credentials, toolJS,
+		"a comment begins behind a blank only, so the whole header is the name of a profile")
+}
+
+// end looks at the sections of the file, of which kept are looked at line by line afterwards.
+func (x *file) end(kept map[sharedfile.Place]*sharedfile.Section) {
+	for i, h := range x.no {
+		x.line = h.line
+		x.noProfile(h.name, i < maxFindings)
+	}
+	if x.unused > 0 {
+		names := sharedfile.Shorten("[" + x.first.name + "]")
+		if x.unused > 1 {
+			names += " and " + strconv.Itoa(x.unused-1) + " more"
 		}
-		text += " lacks the word profile, so its lines have no effect; did you mean " + strings.Join(meant, " or ")
-		if slices.Contains(near, header) {
-			text += ", which is there too"
-		}
-	case prefixed && x.kind == sharedfile.Credentials:
-		text += " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(sharedfile.Trim(name)) + "]"
+		x.line = x.first.line
+		x.warn("unused-profile", "retry settings of other profiles have no effect on profile "+sharedfile.Quote(x.pair.Profile)+": "+names)
+	}
+	bare, prefixed := kept[sharedfile.Place{Name: sharedfile.DefaultProfile}], kept[sharedfile.Place{Profile: true, Name: sharedfile.DefaultProfile}]
+	if x.Kind != sharedfile.Config || bare == nil {
+		return
+	}
+	x.line = bare.Lines[0].Number
+	x.warn("default-twice", "[default] does not count, as there is a [profile default]; its settings have no effect")
+	x.line = bare.Last
+	x.noteIf(bare.Last > prefixed.Last, python, "of [default] and [profile default] the last one counts")
+	x.line = prefixed.Lines[0].Number
+	x.noteIf(!slices.ContainsFunc(prefixed.Lines, func(l sharedfile.Line) bool {
+		p := l.Split()
+		return p.Sign == '=' && p.Key != "" && p.Value != ""
+	}), toolJS, "an empty section does not count, so [default] does")
+}
+
+// noProfile reports a section that is no profile, and if similar is true, the profiles that its name resembles.
+func (x *file) noProfile(name string, similar bool) {
+	text := sharedfile.Shorten("[" + name + "]")
+	rest, prefixed := sharedfile.CutWord(name, "profile")
+	switch {
+	case x.lacksWord(name):
+		text += " lacks the word profile, so its lines have no effect; did you mean " + x.meant(name, similar)
+	case prefixed && x.Kind == sharedfile.Credentials:
+		text += " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(sharedfile.Trim(rest)) + "]"
 	default:
 		text += " is no profile, so its retry settings have no effect"
 	}
-	x.warn(codeIgnoredSection, line, text)
+	x.warn("ignored-section", text)
 }
 
-// noProfiles reports the sections that are no profiles and have retry settings, and those that lack the word
-// profile, of two files that were read with all sections.
-func (r *report) noProfiles() {
-	all := r.pair.Places()
-	for i := range r.lines {
-		x, n := &r.lines[i], 0
-		for _, p := range all {
-			s := r.pair.Readings[i].Sections[p]
-			if p.Profile || s == nil || x.kind == sharedfile.Config && p.Name == sharedfile.DefaultProfile {
-				continue
+// meant names the profile that a section was meant for, and if similar is true, those that its name resembles.
+func (x *file) meant(name string, similar bool) string {
+	names, there := near.To(name), ""
+	for _, r := range x.pair.Readings {
+		if !similar {
+			break
+		}
+		for p := range r.Sections {
+			if p.Profile && p.Name == name {
+				there = ", which is there too"
+			} else if p.Profile {
+				names.Add(p.Name)
 			}
-			lacks := x.lacksWord(p.Name)
-			if !lacks && !slices.ContainsFunc(s.Lines, isSetting) {
-				continue
-			}
-			names := near.To(p.Name)
-			if n++; lacks && n <= maxFindings {
-				for _, q := range all {
-					if q.Profile {
-						names.Add(q.Name)
-					}
-				}
-			}
-			x.noProfile(s.Lines[0].Number, p.Name, names.Best())
 		}
 	}
-}
-
-func isSetting(l sharedfile.Line) bool {
-	return l.Kind == sharedfile.PropertyLine && sharedfile.RetryKey(l.Split().Key) != ""
+	meant := append([]string{name}, names.Best()...)
+	for i, other := range meant {
+		meant[i] = sharedfile.Shorten("[profile " + other + "]")
+	}
+	return strings.Join(meant, " or ") + there
 }

@@ -5,9 +5,11 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -241,33 +243,35 @@ func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
 	}, listed)
 }
 
-// constants returns the values of the string constants of a source file whose names begin with
-// prefix.
-func constants(t *testing.T, file *ast.File, prefix string) []string {
+// codes returns the codes of all findings: the texts of words with hyphens in the code of this package.
+func codes(t *testing.T) []string {
 	t.Helper()
-	var found []string
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if !ok || !strings.HasPrefix(spec.Names[0].Name, prefix) {
-			return true
+	words := regexp.MustCompile(`^"[a-z]+(-[a-z]+)+"$`)
+	found := map[string]bool{}
+	sources, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	for _, source := range sources {
+		if strings.HasSuffix(source, "_test.go") {
+			continue
 		}
-		text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		file, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
 		require.NoError(t, err)
-		found = append(found, text)
-		return true
-	})
+		ast.Inspect(file, func(n ast.Node) bool {
+			if text, ok := n.(*ast.BasicLit); ok && words.MatchString(text.Value) && text.Value != `"aws-cli"` {
+				found[strings.Trim(text.Value, `"`)] = true
+			}
+			return true
+		})
+	}
 	require.NotEmpty(t, found)
-	return found
+	return slices.Sorted(maps.Keys(found))
 }
 
 func TestEveryCodeIsInTheGuide(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "findings.go", nil, parser.SkipObjectResolution)
-	require.NoError(t, err)
 	guide, err := os.ReadFile("../../docs/settings.md")
 	require.NoError(t, err)
-	codes := constants(t, file, "code")
-	for _, code := range codes {
+	for _, code := range codes(t) {
 		require.Contains(t, string(guide), "| `"+code+"` |")
 	}
 }

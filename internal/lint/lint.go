@@ -1,14 +1,18 @@
 // Package lint looks at the settings and at the two files that package config has read, and says what is odd,
 // unknown or without effect, and which other AWS tool reads it differently.
 //
-// A finding about a line is made in one of three places: file.go has those about a line as the file is read,
-// section.go those about the lines of one section, and values.go those about the values that config has found.
-// tools.go and variables.go know the other tools. All findings of a call go to one sink, in findings.go.
+// Each of these files uses those before it: tools.go has what is known of other tools, findings.go is the sink,
+// file.go looks at a file line by line as it is read, values.go at values, section.go at the lines of one section, and
+// variables.go at variables. lint.go and profiles.go are what other packages call.
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
@@ -17,10 +21,15 @@ import (
 
 // report collects the findings of one call.
 type report struct {
-	findings
-
+	first []config.Diagnostic // About the environment, paths and code, in the order in which they came.
+	files [2]file
 	pair  *sharedfile.Pair
-	lines [2]file // What the pass over each file has seen.
+
+	// counts has the values of one profile that count, and those that Examine has passed over, with how it goes on. It is
+	// nil if all profiles are looked at.
+	counts map[config.Origin]string
+
+	refusals bool // Only findings about lines for which a tool refuses a whole file are kept.
 }
 
 // open opens both files and prepares to look at them.
@@ -34,15 +43,29 @@ func open(src config.Sources) (*report, error) {
 	return r, nil
 }
 
-// look prepares for the next reading.
+// look prepares to look at both files while they are read.
 func (r *report) look() {
 	for i, f := range r.pair.Files {
-		r.files[i].path = f.Path
-		r.lines[i] = file{aboutFile: &r.files[i], kind: f.Kind, pair: r.pair}
-		r.lines[i].begin(f)
-		r.pair.Look[i] = r.lines[i].look
+		x := &r.files[i]
+		*x = file{report: r, File: f, found: x.found}
+		x.begin()
+		r.pair.Look[i] = x.look
 	}
-	r.pair.Readings = [2]*sharedfile.Reading{}
+}
+
+// sections adds the findings about the sections that were kept.
+func (r *report) sections() {
+	for i := range r.files {
+		r.files[i].end(r.pair.Readings[i].Sections)
+		for p, s := range r.pair.Readings[i].Sections {
+			r.section(i, p, s)
+		}
+	}
+}
+
+// list returns all findings.
+func (r *report) list() []config.Diagnostic {
+	return slices.Concat(r.first, r.files[0].list(), r.files[1].list())
 }
 
 // Resolve is [config.Query.Resolve] with the findings.
@@ -51,109 +74,136 @@ func Resolve(q config.Query) (*config.Settings, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := q.Decide(r.pair)
+	return r.resolve(q, nil)
+}
+
+// resolve adds the findings about settings. instead is that of [config.Query.Decide].
+func (r *report) resolve(q config.Query, instead func(key string, c config.Candidate) string) (*config.Settings, error) {
+	r.counts = map[config.Origin]string{}
+	s, err := q.Decide(r.pair, instead)
 	if err != nil {
 		return nil, err
 	}
-	r.settings(q, s, nil)
+	r.counts[spotOf(sharedfile.RetryMode, s.RetryMode.Origin)] += "" // How it goes on may be there.
+	r.counts[spotOf(sharedfile.MaxAttempts, s.MaxAttempts.Origin)] += ""
+	r.noEffect()
+	r.variables(q.Profile != "")
+	r.opened(config.SeverityWarning)
+	given(r, sharedfile.RetryMode, s.RetryMode)
+	given(r, sharedfile.MaxAttempts, s.MaxAttempts)
+	given(r, "max_backoff", s.MaxBackoff)
+	given(r, "min_delay", s.MinDelay)
+	given(r, "max_elapsed", s.MaxElapsed)
+	r.sections()
+	if instead != nil {
+		r.refusals = true
+		r.look()
+		r.pair.Read("", true)
+		r.sections()
+	}
 	s.Diagnostics = append(s.Diagnostics, r.list()...)
 	return s, nil
 }
 
-// settings adds the findings about settings. passed has the values that Examine has passed over, and how a
-// client goes on.
-func (r *report) settings(q config.Query, s *config.Settings, passed map[config.Origin]string) {
-	r.noEffect()
-	r.variables(q.Profile != "")
-	r.opened(config.SeverityWarning)
-	at := sharedfile.Place{Profile: true, Name: s.Profile.Value}
-	for i := range r.lines {
-		r.lines[i].end(r.pair.Readings[i])
-		r.section(i, at)
-		r.lines[i].reportUnused()
+// Examine is Resolve for a person who wants to know what happens: a bad value of a variable or file does not end
+// it. The settings are then those of a client of package awssdk, which goes on where the SDK has read a value: with
+// that value, but for 0 attempts as if it were not there, and without a limit for a negative number or one above
+// 2^31-1. A finding of severity error says that Resolve refuses the value. If the SDK refuses it too, Examine returns
+// both the settings, as if it were not there, and the [*config.ValueError]. Other errors come without settings.
+//
+// The findings include each line of both files, wherever it stands, for which another tool refuses the whole file.
+func Examine(q config.Query) (*config.Settings, error) {
+	r, err := open(q.Sources)
+	if err != nil {
+		return nil, err
 	}
-	r.values(q, s, passed)
+	var refusal error
+	hidden := map[string]bool{} // For the SDK the first value in a file hides the others.
+	s, err := r.resolve(q, func(key string, c config.Candidate) string {
+		why, inFile := refused(key, c.Raw), c.Origin.File != ""
+		switch {
+		case inFile && hidden[key]:
+			return ""
+		case why == nil:
+			return c.Raw
+		}
+		hidden[key] = hidden[key] || inFile
+		text, err := inSDK(key, c.Raw, inFile)
+		how := "a client of awssdk goes on with " + text
+		switch n, _ := strconv.ParseInt(text, 10, 64); {
+		case err != nil:
+			refusal = cmp.Or(refusal, error(&config.ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: why}))
+			text, how = "", "so does "+toolGo
+		case key == sharedfile.RetryMode:
+		case n == 0:
+			text, how = "", "a client of awssdk goes on as if it were not there"
+		case n < 0 || n > math.MaxInt32:
+			text, how = strconv.Itoa(math.MaxInt32), "a client of awssdk goes on without a limit"
+		}
+		r.counts[spotOf(key, c.Origin)] = "; Resolve and Load refuse it, and " + how
+		return text
+	})
+	return s, cmp.Or(err, refusal)
 }
 
-// Files returns the findings about all profiles of both files, about the files themselves, and
-// about variables that other AWS tools read differently. First come the findings about
-// variables and paths, then those about the config file, then those about the credentials
-// file, each by line. A bad value has the severity error if it would win, and so have a file that a
-// variable or code names but that does not exist, a file that cannot be read, and one in UTF-16. If strict is
-// true, each malformed line is a finding with the code parse-error and the severity error.
+// Files returns the findings about all profiles of both files, about the files themselves, and about variables: first
+// those about variables and paths, then those about the config file, then those about the credentials file, each by
+// line. Errors are a bad value that would win, a named file that does not exist, a file that cannot be read, and one in
+// UTF-16. If strict is true, each malformed line is an error with the code parse-error.
 //
-// The error is a [*config.UnreadableError] for an unreadable file that code named, and for any file
-// above 4 MiB.
+// The error is a [*config.UnreadableError] for an unreadable file that code named, and for any file above 4 MiB.
 func Files(src config.Sources, strict bool) ([]config.Diagnostic, error) {
 	r, err := open(src)
 	if err != nil {
 		return nil, err
 	}
-	r.valuesOfVariables()
-	r.variables(false)
-	r.opened(config.SeverityError)
-	r.all()
-	for _, p := range r.pair.Places() {
-		if err := r.valuesOfFiles(src, p); err != nil {
-			return nil, err
+	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
+		if value, _ := r.pair.Lookup(variable(key)); !sharedfile.IsBlank(value) {
+			r.value(key, config.Candidate{Raw: value, Origin: config.Origin{Kind: "environment", Name: variable(key)}})
 		}
 	}
-	r.noProfiles()
+	r.variables(false)
+	r.opened(config.SeverityError)
+	r.pair.Read("", true)
+	r.sections()
 	all := r.list()
 	for i := range all {
 		d := &all[i]
-		if d.Code == codeMalformedLine && strings.HasPrefix(d.Message, sharedfile.UTF16.String()) {
+		if d.Code != codeMalformedLine {
+			continue
+		}
+		if strict || strings.HasPrefix(d.Message, sharedfile.UTF16.String()) {
 			d.Severity = config.SeverityError
 		}
-		if strict && d.Code == codeMalformedLine {
-			d.Code, d.Severity, d.Message = codeParseError, config.SeverityError, strings.TrimSuffix(d.Message, skipped)
+		if strict {
+			d.Code, d.Message = "parse-error", strings.TrimSuffix(d.Message, skipped)
 		}
 	}
 	return all, nil
 }
 
-// all reads and looks at all sections.
-func (r *report) all() {
-	r.pair.Read("", true)
-	for i := range r.lines {
-		r.lines[i].end(r.pair.Readings[i])
-		for _, p := range r.pair.Places() {
-			r.section(i, p)
-		}
-	}
-}
-
 // opened adds the findings about files that were named but do not exist, or that exist but cannot be read.
 func (r *report) opened(severity config.Severity) {
 	if r.pair.NoHome {
-		r.first = append(r.first, config.Diagnostic{
-			Code:    codeNoHome,
-			Message: "no home directory: HOME is not set and the system knows none, so the shared files in it are not read",
-		})
+		r.say("no-home-directory", "no home directory: HOME is not set and the system knows none, so the shared files in it are not read")
 	}
-	for _, f := range r.pair.Files {
+	for i, f := range r.pair.Files {
 		by := f.Variable
 		if f.ByCode {
 			by = "an option"
 		}
+		d := config.Diagnostic{Severity: severity, File: f.Path}
 		switch {
-		case f.Err == nil:
-		case !errors.Is(f.Err, fs.ErrNotExist):
-			r.first = append(r.first, config.Diagnostic{
-				Severity: severity, Code: codeUnreadableFile, File: f.Path,
-				Message: "the " + f.Kind + " file counts as empty: it cannot be read: " + f.Err.Error(),
-			})
-			if errors.Is(f.Err, sharedfile.ErrDirectory) {
-				d := differs(toolGo, "a directory in the place of a file is refused")
-				d.File = f.Path
-				r.first = append(r.first, d)
-			}
-		case by != "":
-			r.first = append(r.first, config.Diagnostic{
-				Severity: severity, Code: codeMissingFile, File: f.Path,
-				Message: "the " + f.Kind + " file that " + by + " names does not exist",
-			})
+		case f.Err == nil, errors.Is(f.Err, fs.ErrNotExist) && by == "":
+			continue
+		case errors.Is(f.Err, fs.ErrNotExist):
+			d.Code, d.Message = "missing-file", "the "+f.Kind+" file that "+by+" names does not exist"
+		default:
+			d.Code, d.Message = "unreadable-file", "the "+f.Kind+" file counts as empty: it cannot be read: "+f.Err.Error()
 		}
+		r.first = append(r.first, d)
+		r.files[i].line = 0 // The file as a whole.
+		r.files[i].noteIf(errors.Is(f.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
 	}
 }
 
@@ -161,7 +211,7 @@ func (r *report) opened(severity config.Severity) {
 func (r *report) noEffect() {
 	add := func(name, why string) {
 		if value, _ := r.pair.Lookup(name); !sharedfile.IsBlank(value) {
-			r.first = append(r.first, config.Diagnostic{Code: codeNoEffect, Message: name + " is set and has no effect: " + why})
+			r.say(codeNoEffect, name+" is set and has no effect: "+why)
 		}
 	}
 	if name, _ := r.pair.Lookup(sharedfile.EnvProfile); name != "" {
@@ -169,4 +219,8 @@ func (r *report) noEffect() {
 	}
 	add("AWS_NEW_RETRIES_2026", "AWS removed it on 2026-11-10, when behavior v2.1 became the default; unset it, and ask for v2.0 in code where that is wanted")
 	add("AWS_SDK_LOAD_CONFIG", "the config file is always read")
+}
+
+func (r *report) say(code, message string) {
+	r.first = append(r.first, config.Diagnostic{Code: code, Message: message})
 }

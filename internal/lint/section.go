@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,104 +16,198 @@ type section struct {
 	first   *sharedfile.Line              // The first header.
 	current *sharedfile.Line              // The header of the current section.
 	above   map[string]sharedfile.Setting // What the stronger file has.
-	keys    map[string]at                 // The last place of each key, in lower case.
-	twice   []int32                       // The lines of keys that occur twice in one section.
+	keys    map[string]place              // The last place of each key, in lower case.
+	creds   [2]int32                      // The lines of the access key and of the secret key.
+
+	// Since the current header:
+	inherits bool  // It is [DEFAULT], whose keys botocore adds to every profile.
+	group    bool  // There was a property without a value.
+	below    bool  // There was a property.
+	indent   int32 // How many characters of whitespace are before the last property.
 }
 
-// at is the line of a key, and that of the header above it.
-type at struct{ line, header int32 }
+// place is the line of a key, and that of the header above it.
+type place struct{ line, header int32 }
 
 // section adds the findings about the lines that one of the files has for a place.
-func (r *report) section(i int, p sharedfile.Place) {
-	s := r.pair.Readings[i].Sections[p]
-	if s == nil {
-		return
-	}
-	e := &section{file: &r.lines[i], Place: p, first: &s.Lines[0], keys: map[string]at{}}
+func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
+	e := &section{file: &r.files[i], Place: p, first: &s.Lines[0]}
 	stronger := r.pair.Readings[1].Sections[p]
-	if i == 0 && stronger != nil && p.Profile && !r.pair.Same() {
+	if i == 0 && p.Profile && stronger != nil {
 		e.above = map[string]sharedfile.Setting{}
 		for _, v := range stronger.Settings() {
 			e.above[v.Key] = v
 		}
 	}
-	others := otherTools{aboutFile: e.aboutFile, kind: e.kind, profile: p.Profile}
 	for i := range s.Lines {
-		l := &s.Lines[i]
-		if l.Kind == sharedfile.Header {
-			if e.current = l; i > 0 {
-				e.again()
-			}
-			others = otherTools{aboutFile: e.aboutFile, kind: e.kind, profile: p.Profile, keys: others.keys}
+		e.look(&s.Lines[i])
+	}
+	if p.Profile {
+		e.values(s)
+		e.line = max(e.creds[0], e.creds[1])
+		e.noteIf(e.line > 0 && min(e.creds[0], e.creds[1]) == 0 && (i == 1 || stronger == nil), toolGo,
+			"a profile with one of aws_access_key_id and aws_secret_access_key is refused")
+	}
+}
+
+// look looks at one line.
+func (e *section) look(l *sharedfile.Line) {
+	p := l.Split()
+	key := sharedfile.RetryKey(p.Key)
+	e.line = l.Number
+	if l.Kind == sharedfile.Continuation || l.Kind == sharedfile.PropertyLine && (l.Depth == 0 || !e.group) {
+		at := slices.Index([]string{"aws_access_key_id", "aws_secret_access_key"}, sharedfile.ASCIILower(p.Key))
+		if at >= 0 { // For aws-sdk-go-v2 a continuation is a property of its own.
+			e.creds[at] = e.line
 		}
-		property := l.Split()
-		others.look(l, property)
-		e.look(l, property)
 	}
-	if line := max(others.keys[0], others.keys[1]); p.Profile && line > 0 && min(others.keys[0], others.keys[1]) == 0 && (i == 1 || stronger == nil) {
-		e.differ(line, toolGo, "a profile with one of aws_access_key_id and aws_secret_access_key is refused")
+	switch l.Kind {
+	case sharedfile.Header:
+		e.header(l)
+	case sharedfile.PropertyLine:
+		e.property(l, p, key)
+	case sharedfile.Continuation:
+		names := toolGo
+		if p.Sign == '=' && p.Key == key && p.Value != "" {
+			names += ", " + toolJS
+		}
+		e.noteIf(key != "" && e.Profile, names, "below a property with a value an indented line is a property of its own")
+		e.hidden(l, p)
+	case sharedfile.SubProperty:
+		e.noteIf(p.Sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
+	default:
+		return
 	}
-	for _, line := range e.twice {
-		e.differ(line, python, "a key that stands twice in one section"+unreadable)
+	if key != "" && l.Kind != sharedfile.PropertyLine {
+		e.warn("indented-key", key+" has no effect here: the line is indented deeper than the property above, so it belongs to that")
 	}
+	e.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
+	e.noteIf(strings.Contains(l.Text, "\r"), python, "the line ends at the CR within it")
+}
+
+func (e *section) header(l *sharedfile.Line) {
+	if e.current != nil {
+		e.again(l)
+	}
+	e.current, e.group, e.below = l, false, false
+	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
+	comment, inner := l.Text[len(text):], text[1:len(text)-1]
+	e.inherits = inner == "DEFAULT"
+	e.noteIf(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
+		"a header that a comment touches does not count, so its lines belong to the section above")
+	e.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
+	e.noteIf(inner == "__proto__" || inner == "profile __proto__", toolJS, "a section of this name"+unreadable)
+	config := e.Kind == sharedfile.Config
+	rest, prefixed := strings.CutPrefix(key, "profile")
+	if !e.Profile { // Other tools take some sections that are no profile for one.
+		e.noteIf(config && prefixed && strings.ContainsAny(rest, " \t"), python, "the section is a profile, as its header begins with profile")
+		e.noteIf(config && prefixed && strings.HasPrefix(rest, "."), toolJS, "the section is a profile, as its header begins with profile and a dot")
+		return
+	}
+	names := toolJS
+	if !config || key == sharedfile.DefaultProfile || inner[0] != key[0] {
+		names = python + ", " + toolJS
+	}
+	e.noteIf(len(inner) > len(key), names, "the blanks inside the brackets are part of the name")
+	if !config {
+		e.noteIf(e.inherits, python, "the section is no profile, and its keys count in every profile of the file")
+		e.noteIf(twoWords(inner), toolJS, "the profile is not found, as its name has a blank")
+		e.noteIf(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo, "several blanks in the name, or a tab, are read as one space")
+		return
+	}
+	if key == sharedfile.DefaultProfile {
+		return
+	}
+	name := sharedfile.Trim(rest)
+	plain := sharedfile.Unquoted(name)
+	quotes := len(plain) < len(name)
+	e.noteIf(quotes, toolGo, "the quotes are part of the name")
+	e.noteIf(!quotes && strings.ContainsAny(name, " \t'\"\\"), python,
+		"the profile is not found, as blanks, quotes and backslashes in a name mean what they mean to a shell")
+	e.noteIf(len(rest) > len(name)+1, toolJS, "the profile is not found, as more than one blank stands before its name")
+	e.noteIf(!sharedfile.IsIdentifier(plain), toolJS,
+		"the profile is not found, as its name has other characters than letters, digits and _/.%@:+-")
 }
 
 // again reports another section for the place.
-func (e *section) again() {
+func (e *section) again(l *sharedfile.Line) {
 	if e.Profile {
-		e.warn(codeDuplicateSection, e.current.Number, "profile "+sharedfile.Quote(e.Name)+" has a section on line "+
+		e.warn("duplicate-section", "profile "+sharedfile.Quote(e.Name)+" has a section on line "+
 			strconv.Itoa(int(e.first.Number))+" already; the two count as one")
 	}
 	before, _, _ := strings.Cut(e.first.Text, "]")
-	switch again, _, _ := strings.Cut(e.current.Text, "]"); {
-	case before == again && e.Name != "DEFAULT":
-		e.differ(e.current.Number, python, "a section that stands twice"+unreadable)
-	case before != again && e.Profile:
-		e.differ(e.current.Number, python, "of two sections for one profile the last one counts")
+	again, _, _ := strings.Cut(l.Text, "]")
+	e.noteIf(before == again && e.Name != "DEFAULT", python, "a section that stands twice"+unreadable)
+	e.noteIf(before != again && e.Profile, python, "of two sections for one profile the last one counts")
+}
+
+func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string) {
+	before, _, colon := strings.Cut(p.Key, ":")
+	e.noteIf(colon && before == "", python, "a ':' before the key"+unreadable)
+	e.noteIf(colon && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && e.Profile, toolGo+", "+python, "the key ends at the ':'")
+	e.hidden(l, p)
+	e.repeated(p, key)
+	e.noteIf(key != "" && e.inherits && e.Kind == sharedfile.Config, python, "a key of [DEFAULT] counts in every profile of the file")
+	if key != "" && e.Profile {
+		e.setting(l, p, key)
+	}
+	if meant := sharedfile.Lookalike(p.Key); meant != "" && e.Profile {
+		e.warn("misspelt-key", sharedfile.Quote(p.Key)+" is not a retry setting and has no effect; "+meant+" is")
+	}
+	e.group = e.group || p.Value == ""
+	if e.below && l.Indent > max(e.indent, l.Depth) { // For botocore all whitespace counts.
+		e.noteIf(true, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
+	} else {
+		e.below, e.indent = true, l.Indent
 	}
 }
 
-// look looks at one line, which is split into p.
-func (e *section) look(l *sharedfile.Line, p sharedfile.Property) {
-	switch l.Kind {
-	case sharedfile.PropertyLine:
-		e.property(l, p)
-	case sharedfile.Continuation, sharedfile.SubProperty:
-		if key := sharedfile.RetryKey(p.Key); key != "" {
-			e.warn(codeIndentedKey, l.Number, key+
-				" has no effect here: the line is indented deeper than the property above, so it belongs to that")
-		}
-	case sharedfile.Header, sharedfile.Malformed, sharedfile.Comment:
+// repeated reports a key that stands in the section or profile already.
+func (e *section) repeated(p sharedfile.Property, key string) {
+	if e.keys == nil {
+		e.keys = map[string]place{}
 	}
+	lower := sharedfile.ASCIILower(p.Key)
+	before, again := e.keys[lower]
+	e.keys[lower] = place{e.line, e.current.Number}
+	if again && e.Profile && !p.Dropped {
+		if key == "" {
+			key = "a key" // It may be a secret that was pasted instead of a key.
+		}
+		e.warn("duplicate-key", key+" of profile "+sharedfile.Quote(e.Name)+
+			" is set on line "+strconv.Itoa(int(before.line))+" already; the later one counts")
+	}
+	e.noteIf(again && before.header == e.current.Number, python, "a key that stands twice in one section"+unreadable)
 }
 
-func (e *section) property(l *sharedfile.Line, p sharedfile.Property) {
-	key, lower := sharedfile.RetryKey(p.Key), sharedfile.ASCIILower(p.Key)
-	if before, ok := e.keys[lower]; ok {
-		if e.Profile && !p.Dropped {
-			named := key
-			if key == "" {
-				named = "a key" // It may be a secret that was pasted instead of a key.
-			}
-			e.warn(codeDuplicateKey, l.Number, named+" of profile "+sharedfile.Quote(e.Name)+
-				" is set on line "+strconv.Itoa(int(before.line))+" already; the later one counts")
-		}
-		if before.header == e.current.Number {
-			e.twice = append(e.twice, l.Number)
-		}
+// hidden looks for a retry setting behind a byte-order mark. The property may be indented below one without a
+// value, to which it belongs for the JavaScript tool. All of its whitespace counts.
+func (e *section) hidden(l *sharedfile.Line, p sharedfile.Property) {
+	key := trimJS(p.Key)
+	setting := e.Profile && key != p.Key && key != "" && key == sharedfile.RetryKey(key) && p.Sign == '=' && trimJS(p.Value) != ""
+	e.noteIf(setting && (!e.group || l.Indent == 0 && !strings.HasPrefix(l.Text, "\uFEFF")), toolJS, bomIsBlank+", so the line is a setting")
+}
+
+// setting looks at a retry setting of a profile.
+func (e *section) setting(l *sharedfile.Line, p sharedfile.Property, key string) {
+	e.noteIf(p.Comment, python, "the comment is part of the value")
+	e.noteIf(p.Sign == ':', toolJS, "a property with ':' in place of '=' does not count")
+	e.noteIf(p.Key != key, toolJS, "a key that is not in lower case does not count")
+	e.noteIf(strings.Contains(p.Value, "\uFEFF"), toolJS, bomIsBlank+", also in a value")
+	names := toolJS
+	if l.Depth > 0 {
+		names = toolGo + ", " + toolJS
 	}
-	e.keys[lower] = at{l.Number, e.current.Number}
-	if !e.Profile {
-		return
+	e.noteIf(l.Indent > 0 && e.group, names, "the indented line belongs to the property without a value further up")
+	names, how := allTools, modeElsewhere(p.Value)
+	if key == sharedfile.MaxAttempts {
+		names, how = toolGo, octal(p.Value)
 	}
-	if meant := sharedfile.Lookalike(p.Key); meant != "" {
-		e.warn(codeMisspeltKey, l.Number, sharedfile.Quote(p.Key)+" is not a retry setting and has no effect; "+meant+" is")
-	}
-	if by, ok := e.above[key]; ok {
-		e.warn(codeShadowedKey, l.Number, key+" of profile "+sharedfile.Quote(e.Name)+
+	e.noteIf(true, names, how)
+	by, beaten := e.above[key]
+	if beaten && !e.pair.Same() {
+		e.warn("shadowed-key", key+" of profile "+sharedfile.Quote(e.Name)+
 			" has no effect: "+e.pair.Files[1].Path+":"+strconv.Itoa(by.Line)+" overrides it")
-		if p.Value != by.Text {
-			e.differ(l.Number, toolJS, "the config file wins over the credentials file")
-		}
+		e.noteIf(p.Value != by.Text, toolJS, "the config file wins over the credentials file")
 	}
 }

@@ -4,117 +4,65 @@ import (
 	"os"
 	"strings"
 
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 // variables adds the findings about variables that other tools read differently. If named is
 // true, code has named the profile, and the variables for its name do not count.
 func (r *report) variables(named bool) {
-	look := func(name string, readers ...func(value string) (names, how string)) {
-		value, ok := r.pair.Lookup(name)
-		if !ok {
-			return
-		}
-		var all []config.Diagnostic
-		for _, read := range readers {
-			if names, how := read(value); how != "" {
-				all = append(all, differs(names, how))
-			}
-		}
-		for _, d := range merged(all) { // At most one.
-			d.Message = name + ": " + sharedfile.Quote(value) + ": " + d.Message
-			r.first = append(r.first, d)
-		}
+	x := file{report: r, File: &sharedfile.File{}}
+	var names []string
+	look := func(name string) (value string, set bool) { // Each variable is a line of its own.
+		names = append(names, name)
+		x.line = int32(len(names))
+		return r.pair.Lookup(name)
 	}
-	look(sharedfile.EnvRetryMode, modeOfVariable)
-	look(sharedfile.EnvMaxAttempts, attemptsOfVariable)
+	mode, set := look(sharedfile.EnvRetryMode)
+	blank := sharedfile.IsBlank(mode)
+	x.noteIf(set && mode == "", python+", "+toolJS, "an empty mode is refused, or counts as a mode that is not known")
+	x.noteIf(blank && mode != "", allTools, "a mode of blanks is refused, or counts as a mode that is not known")
+	x.noteIf(!blank, allTools, modeElsewhere(mode))
+
+	// No tool reads a number of attempts in a variable as octal.
+	number, set := look(sharedfile.EnvMaxAttempts)
+	blank = sharedfile.IsBlank(number)
+	x.noteIf(set && number == "", python, "an empty number is refused")
+	x.noteIf(blank && number != "", toolGo+", "+python, "a number of blanks is refused")
+	x.noteIf(sharedfile.Trim(number) != number && refused(sharedfile.MaxAttempts, number) == nil, toolGo, "a number with whitespace at an end is refused")
+
 	if !named {
-		look(sharedfile.EnvProfile, r.profileElsewhere)
-		look(sharedfile.EnvDefaultProfile, r.defaultProfileElsewhere)
+		const empty = "an empty name is that of a profile, which is not found"
+		first, firstSet := look(sharedfile.EnvProfile)
+		second, _ := r.pair.Lookup(sharedfile.EnvDefaultProfile) // botocore looks at it before the other one.
+		x.noteIf(firstSet && first == "" && second == "", python, empty)
+		x.noteIf(firstSet && first == "" && second != "", toolCLI, empty)
+		second, set = look(sharedfile.EnvDefaultProfile)
+		x.noteIf(set && second == "" && firstSet, toolBoto, empty)
+		x.noteIf(set && second == "" && !firstSet, python, empty)
+		x.noteIf(second != "" && first == "", toolJS, "the variable does not count")
+		x.noteIf(second != "" && first != "" && first != second, toolBoto, "the variable comes before "+sharedfile.EnvProfile)
 	}
-	if !r.pair.Files[0].ByCode {
-		look(sharedfile.EnvConfigFile, r.tildeElsewhere, r.variablesElsewhere)
-	}
-	if !r.pair.Files[1].ByCode {
-		look(sharedfile.EnvCredentialsFile, r.tildeElsewhere, r.variablesElsewhere)
-	}
-}
-
-func modeOfVariable(value string) (names, how string) {
-	switch {
-	case value == "":
-		return python + ", " + toolJS, "an empty mode is refused, or counts as a mode that is not known"
-	case sharedfile.IsBlank(value):
-		return allTools, "a mode of blanks is refused, or counts as a mode that is not known"
-	case mapped(value) != "":
-		return allTools, "the mode is refused, or followed in another way"
-	}
-	return allTools, modeElsewhere(value)
-}
-
-// attemptsOfVariable looks at a number of attempts. No tool reads it as octal in a variable.
-func attemptsOfVariable(value string) (names, how string) {
-	switch err := refused(sharedfile.MaxAttempts, value); {
-	case value == "":
-		return python, "an empty number is refused"
-	case sharedfile.IsBlank(value):
-		return toolGo + ", " + python, "a number of blanks is refused"
-	case err == nil && sharedfile.Trim(value) != value:
-		return toolGo, "a number with whitespace at an end is refused"
-	}
-	return "", ""
-}
-
-const emptyProfile = "an empty name is that of a profile, which is not found"
-
-func (r *report) profileElsewhere(value string) (names, how string) {
-	if value != "" {
-		return "", ""
-	}
-	if other, _ := r.pair.Lookup(sharedfile.EnvDefaultProfile); other != "" {
-		return toolCLI, emptyProfile // botocore looks at the other one first
-	}
-	return python, emptyProfile
-}
-
-func (r *report) defaultProfileElsewhere(value string) (names, how string) {
-	switch first, beside := r.pair.Lookup(sharedfile.EnvProfile); {
-	case value == "" && beside:
-		return toolBoto, emptyProfile
-	case value == "":
-		return python, emptyProfile
-	case first == "":
-		return toolJS, "the variable does not count"
-	case first != value:
-		return toolBoto, "the variable comes before " + sharedfile.EnvProfile
-	}
-	return "", ""
-}
-
-// tildeElsewhere looks at a variable that names a file.
-func (r *report) tildeElsewhere(value string) (names, how string) {
-	name, ok := strings.CutPrefix(value, "~")
-	switch {
-	case value == "":
-		return python, "an empty path is that of no file"
-	case !ok || name == "":
-		return "", ""
-	case name[0] == '/':
-		return toolGo, "~ is not the home directory"
-	case name[0] == '\\' && r.pair.Windows:
-		return toolGo + ", " + toolJS, "~ is not the home directory"
-	}
-	return python, "a name behind ~ stands for the home directory of that user"
-}
-
-// variablesElsewhere looks for variables in a path.
-func (r *report) variablesElsewhere(value string) (names, how string) {
-	os.Expand(value, func(name string) string {
-		if _, ok := r.pair.Lookup(name); ok {
-			names, how = python, "a variable in the path is replaced by its value"
+	for i, variable := range [...]string{sharedfile.EnvConfigFile, sharedfile.EnvCredentialsFile} {
+		if r.pair.Files[i].ByCode {
+			continue
 		}
-		return ""
-	})
-	return names, how
+		path, set := look(variable)
+		behind, tilde := strings.CutPrefix(path, "~")
+		backslash := r.pair.Windows && strings.HasPrefix(behind, `\`)
+		x.noteIf(set && path == "", python, "an empty path is that of no file")
+		x.noteIf(tilde && strings.HasPrefix(behind, "/"), toolGo, "~ is not the home directory")
+		x.noteIf(tilde && backslash, toolGo+", "+toolJS, "~ is not the home directory")
+		x.noteIf(tilde && behind != "" && behind[0] != '/' && !backslash, python, "a name behind ~ stands for the home directory of that user")
+		os.Expand(path, func(name string) string {
+			_, set := r.pair.Lookup(name)
+			x.noteIf(set, python, "a variable in the path is replaced by its value")
+			return ""
+		})
+	}
+	for _, d := range x.list() {
+		name := names[d.Line-1]
+		value, _ := r.pair.Lookup(name)
+		d.Line, d.Message = 0, name+": "+sharedfile.Quote(value)+": "+d.Message
+		r.first = append(r.first, d)
+	}
 }
