@@ -36,6 +36,9 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 		"a number above the limit":         {config: "[default]\nmax_attempts = 2147483648\n", attempts: math.MaxInt32, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "2147483648": ` + attempts + unlimited},
 		"no number in a variable":          {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "ten"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "ten": ` + attempts + both, fails: true},
 		"hexadecimal in a variable":        {env: map[string]string{"AWS_MAX_ATTEMPTS": "0x0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0x0": ` + attempts + both, fails: true},
+		"hexadecimal in a file":            {config: "[default]\nmax_attempts = 0x10\n", attempts: 16, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "0x10": ` + attempts + refused + "a client of awssdk goes on with 16"},
+		"a number in quotes":               {credentials: "[default]\nmax_attempts = '7'\n", attempts: 7, origin: "/k:2: [default] max_attempts", bad: inCredentials + `: "'7'": ` + attempts + refused + "a client of awssdk goes on with 7"},
+		"a mode in quotes":                 {config: "[default]\nretry_mode = \"adaptive\"\n", attempts: 3, origin: "built-in default", bad: `[default] retry_mode: "\"adaptive\"": ` + mode + refused + "a client of awssdk goes on with adaptive"},
 		"no number in a file":              {config: "[default]\nmax_attempts = 3.5\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "3.5": ` + attempts + both, fails: true},
 		"unknown mode":                     {env: map[string]string{"AWS_RETRY_MODE": "foo"}, attempts: 3, origin: "built-in default", bad: `AWS_RETRY_MODE: "foo": ` + mode + both, fails: true},
 	} {

@@ -51,7 +51,10 @@ func spotOf(key string, o config.Origin) config.Origin {
 
 // values adds the findings about the values that the lines of a profile have.
 func (e *section) values(s *sharedfile.Section) {
-	header := sharedfile.Shorten("[" + sharedfile.HeaderName(s.Lines[0].Text) + "]")
+	header := "[" + e.Name + "]"
+	if e.Kind == sharedfile.Config && sharedfile.HeaderName(s.Lines[0].Text) != sharedfile.DefaultProfile {
+		header = "[profile " + e.Name + "]"
+	}
 	for _, v := range s.Settings() {
 		e.line = int32(v.Line)
 		_, beaten := e.above[v.Key]
@@ -63,7 +66,7 @@ func (e *section) values(s *sharedfile.Section) {
 		}
 		origin := config.Origin{Kind: "shared-" + e.Kind, Line: v.Line}
 		if d := e.judge(v.Key, config.Candidate{Raw: v.Text, Origin: origin}, strongest); d.Code != "" {
-			d.Message = header + " " + v.Key + ": " + sharedfile.Quote(v.Text) + ": " + d.Message
+			d.Message = sharedfile.Shorten(header) + " " + v.Key + ": " + sharedfile.Quote(v.Text) + ": " + d.Message
 			e.add(d)
 		}
 	}
