@@ -33,14 +33,11 @@ type report struct {
 }
 
 // open opens both files and prepares to look at them.
-func open(src config.Sources) (*report, error) {
-	pair, err := src.Open()
-	if err != nil {
-		return nil, err
+func (r *report) open(src config.Sources) (err error) {
+	if r.pair, err = src.Open(); err == nil {
+		r.look()
 	}
-	r := &report{pair: pair}
-	r.look()
-	return r, nil
+	return err
 }
 
 // look prepares to look at both files while they are read.
@@ -69,16 +66,13 @@ func (r *report) list() []config.Diagnostic {
 }
 
 // Resolve is [config.Query.Resolve] with the findings.
-func Resolve(q config.Query) (*config.Settings, error) {
-	r, err := open(q.Sources)
-	if err != nil {
-		return nil, err
-	}
-	return r.resolve(q, nil)
-}
+func Resolve(q config.Query) (*config.Settings, error) { return new(report).resolve(q, nil) }
 
 // resolve adds the findings about settings. instead is that of [config.Query.Decide].
 func (r *report) resolve(q config.Query, instead func(key string, c config.Candidate) string) (*config.Settings, error) {
+	if err := r.open(q.Sources); err != nil {
+		return nil, err
+	}
 	r.counts = map[config.Origin]string{}
 	s, err := q.Decide(r.pair, instead)
 	if err != nil {
@@ -113,10 +107,7 @@ func (r *report) resolve(q config.Query, instead func(key string, c config.Candi
 //
 // The findings include each line of both files, wherever it stands, for which another tool refuses the whole file.
 func Examine(q config.Query) (*config.Settings, error) {
-	r, err := open(q.Sources)
-	if err != nil {
-		return nil, err
-	}
+	var r report
 	var refusal error
 	hidden := map[string]bool{} // For the SDK the first value in a file hides the others.
 	s, err := r.resolve(q, func(key string, c config.Candidate) string {
@@ -153,8 +144,8 @@ func Examine(q config.Query) (*config.Settings, error) {
 //
 // The error is a [*config.UnreadableError] for an unreadable file that code named, and for any file above 4 MiB.
 func Files(src config.Sources, strict bool) ([]config.Diagnostic, error) {
-	r, err := open(src)
-	if err != nil {
+	var r report
+	if err := r.open(src); err != nil {
 		return nil, err
 	}
 	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {

@@ -23,12 +23,12 @@ const hidden = "***"
 // The diagnostics are those about the paths of the files and about malformed lines. If strict is true, the first
 // malformed line is a [*config.ParseError]. The other error is that of Files.
 func Profiles(src config.Sources, showValues, strict bool) (iter.Seq2[string, iter.Seq2[string, string]], []config.Diagnostic, error) {
-	r, err := open(src)
-	if err != nil {
+	var r report
+	if err := r.open(src); err != nil {
 		return nil, nil, err
 	}
 	r.pair.Read("", true)
-	_, err = config.Query{Sources: src, Strict: strict}.Decide(r.pair, nil)
+	_, err := config.Query{Sources: src, Strict: strict}.Decide(r.pair, nil)
 	if malformed, ok := errors.AsType[*config.ParseError](err); ok {
 		return nil, nil, malformed
 	}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +21,12 @@ type section struct {
 	creds   [2]int32                      // The lines of the access key and of the secret key.
 
 	// Since the current header:
-	inherits bool  // It is [DEFAULT], whose keys botocore adds to every profile.
-	group    bool  // There was a property without a value.
-	below    bool  // There was a property.
-	indent   int32 // How many characters of whitespace are before the last property.
+	group  bool  // There was a property without a value.
+	indent int32 // How many characters of whitespace are before the last property, or the largest number.
 }
+
+// forAll is the name of a section whose keys botocore adds to every profile.
+const forAll = "DEFAULT"
 
 // place is the line of a key, and that of the header above it.
 type place struct{ line, header int32 }
@@ -89,10 +91,9 @@ func (e *section) header(l *sharedfile.Line) {
 	if e.current != nil {
 		e.again(l)
 	}
-	e.current, e.group, e.below = l, false, false
+	e.current, e.group, e.indent = l, false, math.MaxInt32
 	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
 	comment, inner := l.Text[len(text):], text[1:len(text)-1]
-	e.inherits = inner == "DEFAULT"
 	e.noteIf(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
 		"a header that a comment touches does not count, so its lines belong to the section above")
 	e.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
@@ -110,7 +111,7 @@ func (e *section) header(l *sharedfile.Line) {
 	}
 	e.noteIf(len(inner) > len(key), names, "the blanks inside the brackets are part of the name")
 	if !config {
-		e.noteIf(e.inherits, python, "the section is no profile, and its keys count in every profile of the file")
+		e.noteIf(inner == forAll, python, "the section is no profile, and its keys count in every profile of the file")
 		e.noteIf(twoWords(inner), toolJS, "the profile is not found, as its name has a blank")
 		e.noteIf(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo, "several blanks in the name, or a tab, are read as one space")
 		return
@@ -137,7 +138,7 @@ func (e *section) again(l *sharedfile.Line) {
 	}
 	before, _, _ := strings.Cut(e.first.Text, "]")
 	again, _, _ := strings.Cut(l.Text, "]")
-	e.noteIf(before == again && e.Name != "DEFAULT", python, "a section that stands twice"+unreadable)
+	e.noteIf(before == again && e.Name != forAll, python, "a section that stands twice"+unreadable)
 	e.noteIf(before != again && e.Profile, python, "of two sections for one profile the last one counts")
 }
 
@@ -147,7 +148,7 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 	e.noteIf(colon && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && e.Profile, toolGo+", "+python, "the key ends at the ':'")
 	e.hidden(l, p)
 	e.repeated(p, key)
-	e.noteIf(key != "" && e.inherits && e.Kind == sharedfile.Config, python, "a key of [DEFAULT] counts in every profile of the file")
+	e.noteIf(key != "" && !e.Profile && e.Name == forAll && e.Kind == sharedfile.Config, python, "a key of [DEFAULT] counts in every profile of the file")
 	if key != "" && e.Profile {
 		e.setting(l, p, key)
 	}
@@ -155,10 +156,10 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 		e.warn("misspelt-key", sharedfile.Quote(p.Key)+" is not a retry setting and has no effect; "+meant+" is")
 	}
 	e.group = e.group || p.Value == ""
-	if e.below && l.Indent > max(e.indent, l.Depth) { // For botocore all whitespace counts.
-		e.noteIf(true, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
-	} else {
-		e.below, e.indent = true, l.Indent
+	deeper := l.Indent > max(e.indent, l.Depth) // For botocore all whitespace counts.
+	e.noteIf(deeper, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
+	if !deeper {
+		e.indent = l.Indent
 	}
 }
 

@@ -80,14 +80,14 @@ func mapped(mode string) string {
 
 // octal says how aws-sdk-go-v2 reads a number with leading zeros in a file that is accepted here.
 func octal(value string) string {
-	decimal, _ := strconv.ParseInt(value, 10, 64)
-	switch n, err := strconv.ParseInt(value, 0, 64); {
-	case refused(sharedfile.MaxAttempts, value) != nil || n == decimal && err == nil:
+	decimal, _ := strconv.Atoi(value)
+	switch text, err := inSDK(sharedfile.MaxAttempts, value, true); {
+	case refused(sharedfile.MaxAttempts, value) != nil || text == strconv.Itoa(decimal) && err == nil:
 		return ""
 	case err != nil:
 		return "the number is refused, as a leading 0 makes it octal"
 	default:
-		return "the number is " + strconv.FormatInt(n, 10) + ", as a leading 0 makes it octal"
+		return "the number is " + text + ", as a leading 0 makes it octal"
 	}
 }
 
