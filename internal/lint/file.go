@@ -17,6 +17,7 @@ type file struct {
 	line  int32           // The number of the line at hand, or 0 for the file as a whole.
 
 	within  bool     // The last header that is not malformed has a name.
+	kept    bool     // The section is looked at line by line.
 	silent  bool     // The lines of the section have no effect, which no finding says yet.
 	start   header   // The last header.
 	refused bool     // A line was reported that makes the file unreadable for botocore.
@@ -77,6 +78,10 @@ func (x *file) header(at *sharedfile.Pass) {
 	}
 	at.Settings = x.silent
 	x.noteIf(at.Nested, python, headerInValue)
+	comment := at.Text[len(sharedfile.BeforeAny(at.Text)):]
+	x.noteIf((at.Kept || x.kept) && strings.IndexAny(comment, "#;") == 0, toolJS,
+		"a header that a comment touches does not count, so its lines belong to the section above")
+	x.kept = at.Kept
 	x.noteIf(at.Header == "" && strings.HasPrefix(at.Text, "[]"), python, "an empty section header"+unreadable)
 }
 

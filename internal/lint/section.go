@@ -94,8 +94,6 @@ func (e *section) header(l *sharedfile.Line) {
 	e.current, e.group, e.indent = l, false, math.MaxInt32
 	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
 	comment, inner := l.Text[len(text):], text[1:len(text)-1]
-	e.noteIf(strings.HasPrefix(comment, "#") || strings.HasPrefix(comment, ";"), toolJS,
-		"a header that a comment touches does not count, so its lines belong to the section above")
 	e.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
 	e.noteIf(inner == "__proto__" || inner == "profile __proto__", toolJS, "a section of this name"+unreadable)
 	config := e.Kind == sharedfile.Config

@@ -408,6 +408,14 @@ func TestLintGivesAReasonForEachVariable(t *testing.T) {
 	}, texts)
 }
 
+func TestResolveNamesTheToolForWhichTheNextSectionBelongsToTheProfileInUse(t *testing.T) {
+	t.Parallel()
+	const file = "[profile a]\n[profile b]#c\nmax_attempts = 5\n[profile c]#c\nmax_attempts = 6\n"
+	settings, err := lint.Resolve(config.Query{Sources: shared([]byte(file), nil, nil), Profile: "a"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"2 " + onlyJS}, places(settings.Diagnostics))
+}
+
 func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 	t.Parallel()
 	const file = "\uFEFF[profile dev]\nmax_attempts = 010\nnote = a\nnote = b\n[default]\nmax_attempts: 5\n# \xfc\n"
