@@ -114,8 +114,10 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 		return nil, err
 	}
 	without := applySettings(&c, settings)
-	if err := ignored(o.build.config, settings); err != nil && !inCode(settings.RetryMode.Origin) {
-		without = append(without, strings.TrimPrefix(err.Error(), "awsretry: "))
+	if o.build.configured != "" && !inCode(settings.RetryMode.Origin) {
+		if err := ignored(o.build.config, settings); err != nil {
+			without = append(without, strings.TrimPrefix(err.Error(), "awsretry: "))
+		}
 	}
 	for _, field := range without {
 		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Code: "no-effect", Message: field})

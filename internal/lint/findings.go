@@ -2,7 +2,6 @@ package lint
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,8 +58,7 @@ func (x *file) noteIf(differently bool, names, how string) {
 // list returns the findings by line, and at the end for each code how many were dropped.
 func (x *file) list() (all []config.Diagnostic) {
 	var more []config.Diagnostic
-	for _, code := range slices.Sorted(maps.Keys(x.found)) {
-		k := x.found[code]
+	for code, k := range x.found {
 		k.cut()
 		all = append(all, k.list...)
 		slices.Sort(k.dropped)
@@ -71,11 +69,14 @@ func (x *file) list() (all []config.Diagnostic) {
 			})
 		}
 	}
-	slices.SortStableFunc(all, byLine)
+	slices.SortFunc(all, byLine)
+	slices.SortFunc(more, byLine)
 	return append(all, more...)
 }
 
-func byLine(a, b config.Diagnostic) int { return cmp.Compare(a.Line, b.Line) }
+func byLine(a, b config.Diagnostic) int {
+	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code))
+}
 
 // cut joins the findings about one line into one, and drops those above the limit.
 func (k *kept) cut() {

@@ -25,11 +25,9 @@ type report struct {
 	files [2]file
 	pair  *sharedfile.Pair
 
-	// counts has the values of one profile that count, and those that Examine has passed over, with how it goes on. It is
-	// nil if all profiles are looked at.
-	counts map[config.Origin]string
-
-	refusals bool // Only findings about lines for which a tool refuses a whole file are kept.
+	settings *config.Settings         // Of one profile. It is nil if all profiles are looked at.
+	passed   map[config.Origin]string // The values that Examine has passed over, and how it goes on.
+	refusals bool                     // Only findings about lines for which a tool refuses a whole file are kept.
 }
 
 // open opens both files and prepares to look at them.
@@ -73,13 +71,11 @@ func (r *report) resolve(q config.Query, instead func(key string, c config.Candi
 	if err := r.open(q.Sources); err != nil {
 		return nil, err
 	}
-	r.counts = map[config.Origin]string{}
 	s, err := q.Decide(r.pair, instead)
 	if err != nil {
 		return nil, err
 	}
-	r.counts[spotOf(sharedfile.RetryMode, s.RetryMode.Origin)] += "" // How it goes on may be there.
-	r.counts[spotOf(sharedfile.MaxAttempts, s.MaxAttempts.Origin)] += ""
+	r.settings = s
 	r.noEffect()
 	r.variables(q.Profile != "")
 	r.opened(config.SeverityWarning)
@@ -107,7 +103,7 @@ func (r *report) resolve(q config.Query, instead func(key string, c config.Candi
 //
 // The findings include each line of both files, wherever it stands, for which another tool refuses the whole file.
 func Examine(q config.Query) (*config.Settings, error) {
-	var r report
+	r := report{passed: map[config.Origin]string{}}
 	var refusal error
 	hidden := map[string]bool{} // For the SDK the first value in a file hides the others.
 	s, err := r.resolve(q, func(key string, c config.Candidate) string {
@@ -131,7 +127,7 @@ func Examine(q config.Query) (*config.Settings, error) {
 		case n < 0 || n > math.MaxInt32:
 			text, how = strconv.Itoa(math.MaxInt32), "a client of awssdk goes on without a limit"
 		}
-		r.counts[spotOf(key, c.Origin)] = "; Resolve and Load refuse it, and " + how
+		r.passed[spotOf(key, c.Origin)] = "; Resolve and Load refuse it, and " + how
 		return text
 	})
 	return s, cmp.Or(err, refusal)
@@ -150,7 +146,8 @@ func Files(src config.Sources, strict bool) ([]config.Diagnostic, error) {
 	}
 	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
 		if value, _ := r.pair.Lookup(variable(key)); !sharedfile.IsBlank(value) {
-			r.value(key, config.Candidate{Raw: value, Origin: config.Origin{Kind: "environment", Name: variable(key)}})
+			origin := config.Origin{Kind: "environment", Name: variable(key)}
+			r.value(key, config.Candidate{Raw: value, Valid: refused(key, value) == nil, Origin: origin}, true)
 		}
 	}
 	r.variables(false)

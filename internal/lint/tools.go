@@ -75,20 +75,28 @@ func modeElsewhere(value string) string {
 
 // mapped returns the mode that a mode of other tools is read as, or "".
 func mapped(mode string) string {
-	return map[string]string{"legacy": "standard", "adaptive_v2": "adaptive"}[sharedfile.ASCIILower(sharedfile.Trim(mode))]
+	switch sharedfile.ASCIILower(sharedfile.Trim(mode)) {
+	case "legacy":
+		return "standard"
+	case "adaptive_v2":
+		return "adaptive"
+	}
+	return ""
 }
 
 // octal says how aws-sdk-go-v2 reads a number with leading zeros in a file that is accepted here.
 func octal(value string) string {
+	if refused(sharedfile.MaxAttempts, value) != nil || strings.TrimPrefix(value, "+")[0] != '0' {
+		return ""
+	}
 	decimal, _ := strconv.Atoi(value)
 	switch text, err := inSDK(sharedfile.MaxAttempts, value, true); {
-	case refused(sharedfile.MaxAttempts, value) != nil || text == strconv.Itoa(decimal) && err == nil:
-		return ""
 	case err != nil:
 		return "the number is refused, as a leading 0 makes it octal"
-	default:
+	case text != strconv.Itoa(decimal):
 		return "the number is " + text + ", as a leading 0 makes it octal"
 	}
+	return ""
 }
 
 // refused returns why a setting does not accept a text, or nil.

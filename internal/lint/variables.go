@@ -11,10 +11,10 @@ import (
 // true, code has named the profile, and the variables for its name do not count.
 func (r *report) variables(named bool) {
 	x := file{report: r, File: &sharedfile.File{}}
-	var names []string
+	var names [7]string
 	look := func(name string) (value string, set bool) { // Each variable is a line of its own.
-		names = append(names, name)
-		x.line = int32(len(names))
+		x.line++
+		names[x.line] = name
 		return r.pair.Lookup(name)
 	}
 	mode, set := look(sharedfile.EnvRetryMode)
@@ -60,7 +60,7 @@ func (r *report) variables(named bool) {
 		})
 	}
 	for _, d := range x.list() {
-		name := names[d.Line-1]
+		name := names[d.Line]
 		value, _ := r.pair.Lookup(name)
 		d.Line, d.Message = 0, name+": "+sharedfile.Quote(value)+": "+d.Message
 		r.first = append(r.first, d)
