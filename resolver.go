@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"io/fs"
 	"slices"
 	"strings"
@@ -103,12 +102,12 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	}
 	query, c := o.query, o.build.config.Standard
 	query.Service = cmp.Or(query.Service, c.Service)
-	query.Config.MaxAttempts = unlessZero(c.MaxAttempts)
-	query.Config.Behavior = unlessZero(c.Behavior)
-	query.Config.MaxBackoff = unlessZero(c.MaxBackoff)
-	query.Config.MinDelay = unlessZero(c.MinDelay)
-	query.Config.MaxElapsed = unlessZero(c.MaxElapsed)
-	query.Config.Option = o.build.configured
+	by := config.Origin{Kind: "default", Name: o.build.configured}
+	query.Given = withDefault(query.Given, by, "behavior", c.Behavior)
+	query.Given = withDefault(query.Given, by, "max_attempts", c.MaxAttempts)
+	query.Given = withDefault(query.Given, by, "max_backoff", c.MaxBackoff)
+	query.Given = withDefault(query.Given, by, "min_delay", c.MinDelay)
+	query.Given = withDefault(query.Given, by, "max_elapsed", c.MaxElapsed)
 	settings, err := lint.Resolve(query)
 	if err != nil {
 		return nil, err
@@ -125,12 +124,13 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	return settings, nil
 }
 
-func unlessZero[T comparable](value T) *T {
-	var zero T
-	if value == zero {
-		return nil
+// withDefault adds a field of a configuration unless it is unset.
+func withDefault[T int | time.Duration | retry.Behavior](given []config.Candidate, by config.Origin, setting string, value T) []config.Candidate {
+	var unset T
+	if value == unset {
+		return given
 	}
-	return new(value)
+	return append(given, config.Typed(by, setting, value))
 }
 
 // WithProfile names the profile and overrides AWS_PROFILE and AWS_DEFAULT_PROFILE. The name is
@@ -186,46 +186,49 @@ func WithStrict() ResolveOption {
 // WithMode sets the retry mode and overrides environment and shared files. It accepts what
 // AWS_RETRY_MODE accepts; any other mode is an error of [Resolve].
 func WithMode(mode Mode) ResolveOption {
-	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Mode, mode) })
+	return overriding("option", "WithMode", "retry_mode", mode)
 }
 
 // WithMaxAttempts sets the number of attempts of an operation, the first included, and overrides
 // environment and shared files. 1 means no retry. A number below 1 or above 2^31-1 is an error of
 // [Resolve].
 func WithMaxAttempts(n int) ResolveOption {
-	return resolveOption(func(q *config.Query) { q.Override.MaxAttempts = &n })
+	return overriding("option", "WithMaxAttempts", "max_attempts", n)
 }
 
 // WithBehavior sets the generation of behavior: [retry.V21], the default, or [retry.V20],
 // that of AWS tools before November 2026. Any other value is an error of [Resolve].
 func WithBehavior(b retry.Behavior) ResolveOption {
-	return resolveOption(func(q *config.Query) { pointTo(&q.Override.Behavior, b) })
+	return overriding("option", "WithBehavior", "behavior", b)
 }
 
 // WithDefaultMode sets the retry mode to use if neither environment nor files set one. An
 // unknown mode is then an error of [Resolve]. For a default number of attempts, set MaxAttempts
 // in [WithStandard].
 func WithDefaultMode(mode Mode) ResolveOption {
-	return resolveOption(func(q *config.Query) { pointTo(&q.Default.Mode, mode) })
+	return overriding("default", "WithDefaultMode", "retry_mode", mode)
 }
 
 // WithMaxBackoff sets the longest backoff, see standard.Config.MaxBackoff, and overrides
 // [WithConfig]. A duration of zero or less is an error of [Resolve].
 func WithMaxBackoff(d time.Duration) ResolveOption {
-	return resolveOption(func(q *config.Query) { q.Override.MaxBackoff = &d })
+	return overriding("option", "WithMaxBackoff", "max_backoff", d)
 }
 
 // WithMinDelay sets the shortest backoff, see standard.Config.MinDelay, and overrides
 // [WithConfig]. Zero means none, and a negative duration is an error of [Resolve].
 func WithMinDelay(d time.Duration) ResolveOption {
-	return resolveOption(func(q *config.Query) { q.Override.MinDelay = &d })
+	return overriding("option", "WithMinDelay", "min_delay", d)
 }
 
-// pointTo sets a pointer to a text unless the text is empty.
-func pointTo[S ~string](text **S, to S) {
-	if to != "" {
-		*text = &to
-	}
+// overriding returns an option for a value that overrides those of the options before it. An empty value is none.
+func overriding[T Mode | int | time.Duration | retry.Behavior](kind, name, setting string, value T) ResolveOption {
+	c := config.Typed(config.Origin{Kind: kind, Name: name}, setting, value)
+	return resolveOption(func(q *config.Query) {
+		if c.Raw != "" {
+			q.Given = slices.Concat([]config.Candidate{c}, q.Given)
+		}
+	})
 }
 
 // Values holds retry settings from a program's own configuration file and flags. Embed it in
@@ -357,27 +360,5 @@ func (a valueAt) candidate(key string) config.Candidate {
 // [Values.From]. [Settings] hold all values, so [New] needs no such option.
 func WithValues(v Values) ResolveOption {
 	values := v.given()
-	return resolveOption(func(q *config.Query) {
-		for _, c := range values {
-			switch c.Origin.Key {
-			case "retry_mode":
-				demote(q, &q.Override.Mode, "option WithMode", c.Origin.Key)
-			case "max_attempts":
-				demote(q, &q.Override.MaxAttempts, "option WithMaxAttempts", c.Origin.Key)
-			case "max_backoff":
-				demote(q, &q.Override.MaxBackoff, "option WithMaxBackoff", c.Origin.Key)
-			case "min_delay":
-				demote(q, &q.Override.MinDelay, "option WithMinDelay", c.Origin.Key)
-			}
-		}
-		q.Given = slices.Concat(values, q.Given)
-	})
-}
-
-// demote makes the value of an earlier option one of those that a later WithValues overrides.
-func demote[T any](q *config.Query, value **T, place, key string) {
-	if *value != nil {
-		lost := valueAt{fmt.Sprint(**value), place}.candidate(key)
-		q.Given, *value = slices.Concat([]config.Candidate{lost}, q.Given), nil
-	}
+	return resolveOption(func(q *config.Query) { q.Given = slices.Concat(values, q.Given) })
 }

@@ -154,7 +154,7 @@ func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
 		awsretry.WithMode(awsretry.ModeStandard), nil, awsretry.WithMode(awsretry.ModeAdaptive),
 	}}.mustResolve(t)
 	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
-	require.Empty(t, s.RetryMode.Overridden)
+	require.Equal(t, []config.Candidate{{Raw: "standard", Valid: true, Origin: config.Origin{Kind: "option", Name: "WithMode"}}}, s.RetryMode.Overridden)
 	require.Equal(t, "default", s.Behavior.Origin.Kind)
 }
 

@@ -126,14 +126,14 @@ func TestValuesOfAProgramListTheOptionsBeforeThemAsOverridden(t *testing.T) {
 	t.Parallel()
 	s := resolved(t, nil, "", awsretry.WithMaxBackoff(9*time.Second), awsretry.WithMinDelay(-1), awsretry.WithMode("Adaptive"),
 		awsretry.WithValues(awsretry.Values{Mode: "standard", MaxBackoff: "5s", MinDelay: "1s"}), awsretry.WithMaxBackoff(7*time.Second))
-	lost := func(raw, option, key string, valid bool) config.Candidate {
-		return config.Candidate{Raw: raw, Valid: valid, Origin: originOf("option "+option, key)}
+	lost := func(raw, option string, valid bool) config.Candidate {
+		return config.Candidate{Raw: raw, Valid: valid, Origin: config.Origin{Kind: "option", Name: option}}
 	}
-	require.Equal(t, []config.Candidate{lost("Adaptive", "WithMode", "retry_mode", true)}, s.RetryMode.Overridden)
-	require.Equal(t, []config.Candidate{lost("-1ns", "WithMinDelay", "min_delay", false)}, s.MinDelay.Overridden)
+	require.Equal(t, []config.Candidate{lost("Adaptive", "WithMode", true)}, s.RetryMode.Overridden)
+	require.Equal(t, []config.Candidate{lost("-1ns", "WithMinDelay", false)}, s.MinDelay.Overridden)
 	require.Equal(t, 7*time.Second, s.MaxBackoff.Value)
 	require.Equal(t, []config.Candidate{
-		lost("5s", "WithValues", "max_backoff", true), lost("9s", "WithMaxBackoff", "max_backoff", true),
+		{Raw: "5s", Valid: true, Origin: originOf("option WithValues", "max_backoff")}, lost("9s", "WithMaxBackoff", true),
 	}, s.MaxBackoff.Overridden)
 }
 

@@ -113,6 +113,9 @@ type Candidate struct {
 	Valid bool `json:"valid"`
 	// Origin is where the value came from.
 	Origin Origin `json:"origin"`
+
+	setting string // The setting that a typed value is for.
+	typed   any    // The value, if it is no text.
 }
 
 // The kinds of origins, the strongest first.

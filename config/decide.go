@@ -14,27 +14,23 @@ type resolution struct {
 	err     error                                    // The first error of a setting.
 }
 
-// setting has what code says of one setting.
-type setting[T any] struct {
-	rule[T]
-	variables       [2]string // The strongest first.
-	builtIn         T
-	option          string // That of over.
-	over, def, conf *T     // Of Query.Override, Query.Default and Query.Config.
-}
-
-// decide takes the strongest value of a setting, which must be valid.
-func decide[T any](r *resolution, s setting[T]) Setting[T] {
-	chosen := Setting[T]{Value: s.builtIn, Raw: s.text(s.builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
+// decide takes the strongest value of a setting, which must be valid. Of the variables the first is the strongest.
+func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Setting[T] {
+	chosen := Setting[T]{Value: builtIn, Raw: s.text(builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
 	won := false
-	lose := func(c Candidate, err error) {
-		c.Valid = err == nil
-		chosen.Overridden = append(chosen.Overridden, c)
-	}
-	add := func(c Candidate, value T, err error) {
+	add := func(c Candidate) {
+		value, err := s.of(c)
+		loses := won
+		if !won && r.instead != nil && c.typed == nil && c.Origin.Kind != originOption && s.key != keyProfile {
+			text := r.instead(s.key, c)
+			if loses = text == ""; !loses {
+				value, err = s.read(text)
+			}
+		}
 		switch {
-		case won:
-			lose(c, err)
+		case loses:
+			chosen.Overridden = append(chosen.Overridden, Candidate{Raw: c.Raw, Valid: err == nil, Origin: c.Origin})
+			return
 		case err != nil:
 			r.refuse(c, s.key, err)
 		default:
@@ -42,45 +38,26 @@ func decide[T any](r *resolution, s setting[T]) Setting[T] {
 		}
 		won = true
 	}
-	typed := func(value *T, kind, option string) {
-		if value != nil {
-			accepted, err := s.accept(*value)
-			add(Candidate{Raw: s.text(*value), Origin: Origin{Kind: kind, Name: option}}, accepted, err)
-		}
-	}
-	read := func(c Candidate) {
-		value, err := s.read(c.Raw)
-		if r.instead != nil && !won && c.Origin.Kind != originOption && s.key != keyProfile {
-			text := r.instead(s.key, c)
-			if text == "" {
-				lose(c, err)
-				return
-			}
-			value, err = s.read(text)
-		}
-		add(c, value, err)
-	}
-	texts := func(all []Candidate) {
-		for _, c := range all {
-			if c.Origin.Key == s.key {
-				read(c)
+	code := func(kind string) {
+		for _, c := range r.Given {
+			if c.Origin.Kind == kind && cmp.Or(c.setting, c.Origin.Key) == s.key {
+				add(c)
 			}
 		}
 	}
-	typed(s.over, originOption, s.option)
-	texts(r.Given)
-	for _, name := range s.variables {
-		if name == "" {
-			break
-		}
+	code(originOption)
+	for _, name := range variables {
 		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
 		if text := r.env(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
-			read(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}})
+			add(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}})
 		}
 	}
-	texts(r.inFiles)
-	typed(s.def, originDefault, "WithDefaultMode")
-	typed(s.conf, originDefault, cmp.Or(r.Config.Option, withConfig))
+	for _, c := range r.inFiles {
+		if c.Origin.Key == s.key {
+			add(c)
+		}
+	}
+	code(originDefault)
 	return chosen
 }
 

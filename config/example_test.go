@@ -25,8 +25,10 @@ func sharedFiles(configFile, credentialsFile string) config.Sources {
 // Code sets a mode that is stronger than the files, and a default that is weaker.
 func ExampleQuery_Resolve() {
 	query := config.Query{Sources: sharedFiles("[profile batch]\nretry_mode = standard\nmax_attempts = 8\n", ""), Profile: "batch"}
-	query.Override.Mode = new(config.Mode("adaptive"))
-	query.Config.MaxAttempts = new(5)
+	query.Given = []config.Candidate{
+		config.Typed(config.Origin{Kind: "option", Name: "WithMode"}, "retry_mode", config.Mode("adaptive")),
+		config.Typed(config.Origin{Kind: "default", Name: "WithConfig"}, "max_attempts", 5),
+	}
 	settings, err := query.Resolve()
 	if err != nil {
 		log.Fatal(err)

@@ -21,14 +21,13 @@ func own(place, key, raw string) config.Candidate {
 
 func TestExplainShowsWhatWasGivenAndDoesNotObeyIt(t *testing.T) {
 	t.Parallel()
-	minDelay := time.Second
 	query := config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{
 		own("file \x1b[31m.yaml", "max_backoff", "30s"),
 		own("file b.yaml", "max_backoff", "\a"),
 		own("file b.yaml", "max_attempts", "\u00a05"),
 		own("flag --max-attempts", "max_attempts", "6\u202e"),
+		world.InConfig("min_delay", time.Second),
 	}}
-	query.Config.MinDelay = &minDelay
 	settings, err := lint.Resolve(query)
 	require.NoError(t, err)
 	settings.Files, settings.Diagnostics = nil, settings.Diagnostics[:1]
@@ -95,6 +94,9 @@ func TestGivenValueOfNoSettingIsAnError(t *testing.T) {
 		require.Equal(t, key, invalid.Key)
 		require.ErrorContains(t, err, "must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
 	}
+	typed := world.Option("WithSpeed", "speed", 5)
+	_, err := lint.Resolve(config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{typed}})
+	require.EqualError(t, err, `config: option WithSpeed: "5": must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed`)
 }
 
 func TestCheckAcceptsWhatTheSettingAccepts(t *testing.T) {

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/sharedfile"
@@ -24,19 +23,16 @@ const (
 	keyMaxElapsed = "max_elapsed"
 	keyBehavior   = "behavior"
 
-	// The options that set Query.Config.
+	// The options that set several settings.
 	withConfig   = "WithConfig"
 	withStandard = "WithStandard"
 
 	defaultProfile = sharedfile.DefaultProfile
 )
 
-// Query says where [Query.Resolve] reads, which profile it uses, and what code has set. The
+// Query says where [Query.Resolve] reads, which profile it uses, and what the program has set. The
 // zero Query resolves the settings of the process: its environment, its files, and the
 // profile that the environment names, or else the profile default.
-//
-// A nil field of Override, Default and Config sets nothing. The [Origin] of such a value
-// names the option of package awsretry that sets the field.
 type Query struct {
 	Sources
 
@@ -47,41 +43,22 @@ type Query struct {
 	// of attempts depends on it.
 	Service string
 
-	// Override is stronger than the environment and the files.
-	Override struct {
-		Mode        *Mode           // WithMode
-		MaxAttempts *int            // WithMaxAttempts
-		Behavior    *retry.Behavior // WithBehavior
-		MaxBackoff  *time.Duration  // WithMaxBackoff
-		MinDelay    *time.Duration  // WithMinDelay
-	}
-	// Given has the values of the program's own flags and files, the strongest first. They are
-	// weaker than Override and stronger than the environment. The Origin of each has the kind
-	// "option", a Name that is the full place, such as "flag --max-attempts", and a Key that
-	// is the setting: retry_mode, max_attempts, max_backoff, min_delay or max_elapsed.
-	// awsretry.WithValues sets them.
+	// Given has the values that the program sets, the strongest first. They override the environment and the files if
+	// the Origin has the kind "option", and are weaker than both if it has the kind "default".
+	//
+	// [Typed] returns those of options. Those of the program's own flags and files are texts: the Origin of each has the
+	// kind "option", a Name that is the full place, such as "flag --max-attempts", and a Key that is the setting:
+	// retry_mode, max_attempts, max_backoff, min_delay or max_elapsed. awsretry.WithValues sets them.
 	Given []Candidate
-	// Default is weaker than the environment and the files.
-	Default struct {
-		Mode *Mode // WithDefaultMode
-	}
-	// Config has the settings in the configuration of the strategy, from WithConfig or WithStandard. It is
-	// weaker than Default, and stronger than the built-in defaults.
-	Config struct {
-		Option                           string // WithStandard or WithConfig; empty means the latter
-		MaxAttempts                      *int
-		MaxBackoff, MinDelay, MaxElapsed *time.Duration
-		Behavior                         *retry.Behavior
-	}
 
 	// Strict makes the first malformed line of either file a [*ParseError].
 	Strict bool
 }
 
 // Resolve decides the settings of one profile. The first of these that sets a value wins:
-// Override, Given, the environment, the credentials file, the config file, Default, Config,
-// the built-in default. The built-in defaults are standard mode, behavior v2.1, and for the
-// numbers those of [retry.Behavior.Defaults].
+// an option, flag or file of the program, the environment, the credentials file, the config file,
+// a default of the program, the built-in default. The built-in defaults are standard mode,
+// behavior v2.1, and for the numbers those of [retry.Behavior.Defaults].
 //
 // The errors are
 //   - a [*ValueError] for a bad value that wins, and for a MinDelay above MaxBackoff;
@@ -107,37 +84,23 @@ func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Cand
 			return nil, err
 		}
 	}
+	if q.Profile != "" {
+		option := Origin{Kind: originOption, Name: "WithProfile"}
+		q.Given = slices.Concat(q.Given, []Candidate{{Raw: q.Profile, Origin: option, setting: keyProfile}})
+	}
 	r := &resolution{Query: q, instead: instead}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
-	profile := setting[string]{
-		rule: profileRule(), variables: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}, builtIn: defaultProfile, option: "WithProfile",
-	}
-	if name := q.Profile; name != "" {
-		profile.over = &name
-	}
-	s.Profile = decide(r, profile)
+	s.Profile = decide(r, profileRule(), defaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
 	if err := r.readFiles(pair, s.Profile); err != nil {
 		return nil, err
 	}
-	over, conf := &q.Override, &q.Config
-	s.Behavior = decide(r, setting[retry.Behavior]{
-		rule: behaviorRule(), builtIn: retry.V21, option: "WithBehavior", over: over.Behavior, conf: conf.Behavior,
-	})
-	s.RetryMode = decide(r, setting[Mode]{
-		rule: modeRule(), variables: [2]string{sharedfile.EnvRetryMode}, builtIn: modeStandard, option: "WithMode", over: over.Mode, def: q.Default.Mode,
-	})
+	s.Behavior = decide(r, behaviorRule(), retry.V21)
+	s.RetryMode = decide(r, modeRule(), modeStandard, sharedfile.EnvRetryMode)
 	builtIn := s.Behavior.Value.Defaults(q.Service)
-	s.MaxAttempts = decide(r, setting[int]{
-		rule: attemptsRule(), variables: [2]string{sharedfile.EnvMaxAttempts}, builtIn: builtIn.MaxAttempts,
-		option: "WithMaxAttempts", over: over.MaxAttempts, conf: conf.MaxAttempts,
-	})
-	s.MaxBackoff = decide(r, setting[time.Duration]{
-		rule: longestRule(), builtIn: builtIn.MaxBackoff, option: "WithMaxBackoff", over: over.MaxBackoff, conf: conf.MaxBackoff,
-	})
-	s.MinDelay = decide(r, setting[time.Duration]{
-		rule: durationRule(keyMinDelay), builtIn: builtIn.MinDelay, option: "WithMinDelay", over: over.MinDelay, conf: conf.MinDelay,
-	})
-	s.MaxElapsed = decide(r, setting[time.Duration]{rule: durationRule(keyMaxElapsed), builtIn: builtIn.MaxElapsed, conf: conf.MaxElapsed})
+	s.MaxAttempts = decide(r, attemptsRule(), builtIn.MaxAttempts, sharedfile.EnvMaxAttempts)
+	s.MaxBackoff = decide(r, longestRule(), builtIn.MaxBackoff)
+	s.MinDelay = decide(r, durationRule(keyMinDelay), builtIn.MinDelay)
+	s.MaxElapsed = decide(r, durationRule(keyMaxElapsed), builtIn.MaxElapsed)
 	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
 		r.refuse(Candidate{Raw: s.MinDelay.Raw, Origin: s.MinDelay.Origin}, keyMinDelay,
 			fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin))

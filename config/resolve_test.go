@@ -183,10 +183,10 @@ func TestOriginNamesTheSectionAsTheFileDoes(t *testing.T) {
 	}
 }
 
-func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.T) {
+func TestConfigIsWeakerThanAnOptionAndStrongerThanTheBuiltInDefaults(t *testing.T) {
 	t.Parallel()
 	q := config.Query{Sources: world.Texts("", "")}
-	q.Config.MaxAttempts, q.Config.Behavior = new(5), new(retry.V20)
+	q.Given = []config.Candidate{world.InConfig("max_attempts", 5), world.InConfig("behavior", retry.V20)}
 	s, err := lint.Resolve(q)
 	require.NoError(t, err)
 	ofConfig := config.Origin{Kind: "default", Name: "WithConfig"}
@@ -195,7 +195,7 @@ func TestConfigIsWeakerThanOverrideAndStrongerThanTheBuiltInDefaults(t *testing.
 		Value: retry.V20, Raw: "v2.0", Origin: ofConfig, Overridden: []config.Candidate{},
 	}, s.Behavior)
 
-	q.Override.MaxAttempts, q.Override.Behavior = new(6), new(retry.V21)
+	q.Given = append(q.Given, world.Option("WithMaxAttempts", "max_attempts", 6), world.Option("WithBehavior", "behavior", retry.V21))
 	s, err = lint.Resolve(q)
 	require.NoError(t, err)
 	require.Equal(t, 6, s.MaxAttempts.Value)
@@ -320,7 +320,7 @@ func TestBuiltInAttemptsDependOnBehaviorAndService(t *testing.T) {
 		{retry.V20, "dynamodb", 3},
 	} {
 		q := world.Home{}.Query()
-		q.Service, q.Override.Behavior = c.service, &c.behavior
+		q.Service, q.Given = c.service, []config.Candidate{world.Option("WithBehavior", "behavior", c.behavior)}
 		s, err := lint.Resolve(q)
 		require.NoError(t, err)
 		require.Equal(t, config.Setting[int]{

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"cmp"
 	"errors"
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -58,6 +60,20 @@ var (
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
+// Typed returns a value that an option has set: of behavior, retry_mode, max_attempts, max_backoff, min_delay or
+// max_elapsed. It is never read as a text.
+func Typed[T Mode | int | time.Duration | retry.Behavior](origin Origin, setting string, value T) Candidate {
+	return Candidate{Raw: fmt.Sprint(value), Origin: origin, setting: setting, typed: value}
+}
+
+// of returns the value of a candidate.
+func (r rule[T]) of(c Candidate) (T, error) {
+	if value, ok := c.typed.(T); ok {
+		return r.accept(value)
+	}
+	return r.read(c.Raw)
+}
+
 // read returns the value that a text is for.
 func (r rule[T]) read(text string) (T, error) {
 	value, err := r.parse(text)
@@ -81,24 +97,28 @@ func (r rule[T]) accept(value T) (T, error) {
 	return value, r.want
 }
 
-// Check returns a [*ValueError] if the setting that Origin.Key names does not accept Raw, or if
-// there is no such setting.
+// Check returns a [*ValueError] if the setting does not accept the value, or if there is no such setting. The setting
+// of a text is Origin.Key.
 func (c Candidate) Check() error {
-	err := errNoSetting
-	switch c.Origin.Key {
+	key, err := cmp.Or(c.setting, c.Origin.Key), errNoSetting
+	switch key {
 	case keyRetryMode:
-		_, err = modeRule().read(c.Raw)
+		_, err = modeRule().of(c)
 	case keyMaxAttempts:
-		_, err = attemptsRule().read(c.Raw)
+		_, err = attemptsRule().of(c)
 	case keyMaxBackoff:
-		_, err = longestRule().read(c.Raw)
+		_, err = longestRule().of(c)
 	case keyMinDelay, keyMaxElapsed:
-		_, err = durationRule(c.Origin.Key).read(c.Raw)
+		_, err = durationRule(key).of(c)
+	case keyBehavior:
+		if c.typed != nil {
+			_, err = behaviorRule().of(c)
+		}
 	}
 	if err == nil {
 		return nil
 	}
-	return &ValueError{Origin: c.Origin, Key: c.Origin.Key, Raw: c.Raw, Err: err}
+	return &ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: err}
 }
 
 func as[S ~string](text string) (S, error)          { return S(text), nil }

@@ -134,8 +134,11 @@ func TestValuesThatAreRefused(t *testing.T) {
 func TestValuesFromCodeAreNotReadAsText(t *testing.T) {
 	t.Parallel()
 	q := config.Query{Sources: world.Texts("", "")}
-	q.Override.MaxAttempts, q.Override.MaxBackoff, q.Override.MinDelay = new(7), new(2*time.Second), new(time.Duration(0))
-	q.Config.MaxAttempts, q.Config.MaxBackoff = new(0), new(time.Duration(-1))
+	q.Given = []config.Candidate{
+		world.Option("WithMaxAttempts", "max_attempts", 7), world.Option("WithMaxBackoff", "max_backoff", 2*time.Second),
+		world.Option("WithMinDelay", "min_delay", time.Duration(0)),
+		world.InConfig("max_attempts", 0), world.InConfig("max_backoff", time.Duration(-1)),
+	}
 	s, err := q.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, 7, s.MaxAttempts.Value)

@@ -104,9 +104,14 @@ func (c *call) explain(q question) error {
 func (c *call) query(q question, service string) config.Query {
 	query := config.Query{Sources: c.source(), Profile: q.profile, Service: service, Strict: q.strict}
 	if q.behavior != "" {
-		query.Override.Behavior = &q.behavior
+		query.Given = ofBehavior(q.behavior)
 	}
 	return query
+}
+
+// ofBehavior returns a behavior as one that an option has set.
+func ofBehavior(b retry.Behavior) []config.Candidate {
+	return []config.Candidate{config.Typed(config.Origin{Kind: "option", Name: "WithBehavior"}, "behavior", b)}
 }
 
 // asFlag returns an origin that names the flag instead of the option.

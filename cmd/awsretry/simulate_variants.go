@@ -142,9 +142,10 @@ func positive(text string) (time.Duration, error) {
 
 // resolve reads the settings of the variant.
 func (v *variant) resolve(query config.Query) error {
-	if query.Given = v.given; v.behavior != "" {
-		query.Override.Behavior = &v.behavior
+	if v.behavior != "" {
+		query.Given = ofBehavior(v.behavior)
 	}
+	query.Given = append(query.Given, v.given...)
 	s, err := query.Resolve()
 	if err != nil {
 		return err

@@ -163,9 +163,10 @@ func malformedPlaces(found []config.Diagnostic) []place {
 
 // overriding returns a query in which code overrides every value of a file.
 func overriding(src config.Sources, profile string) config.Query {
-	q := config.Query{Sources: src, Profile: profile}
-	q.Override.Mode, q.Override.MaxAttempts, q.Override.Behavior = new(config.Mode("standard")), new(3), new(retry.V21)
-	return q
+	return config.Query{Sources: src, Profile: profile, Given: []config.Candidate{
+		world.Option("WithMode", "retry_mode", config.Mode("standard")), world.Option("WithMaxAttempts", "max_attempts", 3),
+		world.Option("WithBehavior", "behavior", retry.V21),
+	}}
 }
 
 // requireSingles compares each profile that is read alone with the same profile among all.

@@ -53,8 +53,8 @@ func everything(src config.Sources, profile string) []any {
 		q := config.Query{Sources: src, Profile: profile, Strict: strict}
 		for _, override := range []func(){
 			func() {},
-			func() { q.Override.Mode = new(config.Mode("standard")) },
-			func() { q.Override.MaxAttempts = new(3) },
+			func() { q.Given = append(q.Given, world.Option("WithMode", "retry_mode", config.Mode("standard"))) },
+			func() { q.Given = append(q.Given, world.Option("WithMaxAttempts", "max_attempts", 3)) },
 		} {
 			override()
 			settings, err := lint.Resolve(q)

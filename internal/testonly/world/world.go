@@ -8,10 +8,12 @@ import (
 	"slices"
 	"strings"
 	"testing/fstest"
+	"time"
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/retry"
 )
 
 // LookupIn returns an environment.
@@ -63,6 +65,16 @@ func (h Home) Query() config.Query {
 	env := map[string]string{"HOME": "/h"}
 	maps.Copy(env, h.Env)
 	return config.Query{Sources: config.Sources{FS: On("linux", files), LookupEnv: LookupIn(env)}}
+}
+
+// Option returns a value as an option sets it.
+func Option[T config.Mode | int | time.Duration | retry.Behavior](name, setting string, value T) config.Candidate {
+	return config.Typed(config.Origin{Kind: "option", Name: name}, setting, value)
+}
+
+// InConfig returns a value as WithConfig sets it.
+func InConfig[T config.Mode | int | time.Duration | retry.Behavior](setting string, value T) config.Candidate {
+	return config.Typed(config.Origin{Kind: "default", Name: "WithConfig"}, setting, value)
 }
 
 // Codes returns the codes of findings in their order.
