@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"gopkg.in/ini.v1"
+
 	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/retry"
@@ -132,10 +134,10 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 	if !found && profile.Origin.Kind != originDefault {
 		return notFound(profile, pair)
 	}
-	// If a key has several values, ini.v1 merges them. Otherwise it is not used: loading it takes
-	// longer than reading a file.
+	// If a key has several values, ini.v1 merges them: it gets keys and values, but no text in which a character has a
+	// special meaning. Otherwise it is not used, because loading it takes longer than reading a file.
 	if n := len(r.inFiles); n > 2 || n == 2 && r.inFiles[0].Origin.Key == r.inFiles[1].Origin.Key {
-		merged := sharedfile.Merge()
+		merged := ini.Empty().Section(ini.DefaultSection)
 		for _, c := range slices.Backward(r.inFiles) {
 			_, _ = merged.NewKey(c.Origin.Key, c.Raw) // It refuses the empty key only.
 		}
