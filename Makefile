@@ -183,7 +183,7 @@ fleet-tables: ## play fleets in virtual time and print the tables of fleet/RESUL
 # Without a Chromium on PATH, this fetches one of 100 MB the first time, with apt-get. It does not compare pictures, since
 # the fonts of machines differ.
 .PHONY: browser
-browser: ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; 20 s
+browser: ## open the reports of awsretry simulate in Chromium and write the pictures of docs/simulate.md; a minute
 	cd lab/telemetry && go test -count=1 -tags browser ./browser
 
 .PHONY: fuzz
