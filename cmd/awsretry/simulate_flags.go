@@ -52,7 +52,7 @@ func (s *simulation) define(f *pflag.FlagSet) {
 	f.IntVar(&s.Clients, "clients", 1, "`number` of clients, each with a retry quota and a send rate of its own")
 	f.IntVar(&s.Calls, "calls", 0, "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
 	f.StringArrayVar(&s.limits, "require", nil, "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated")
-	f.StringVar(&s.fails, "fail", "0", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B")
+	f.StringVar(&s.fails, "fail", "", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)")
 	f.DurationVar(&s.outage, "outage", 0, "`time` for which all requests fail, from second 30 on (default none)")
 	f.StringArrayVar(&s.phases, "phase", nil, "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be repeated")
 	f.DurationVar(&s.Duration, "duration", 0, "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
@@ -145,7 +145,7 @@ const points = 21
 
 // parseFail reads --fail: the share of the run, and those of the picture.
 func (s *simulation) parseFail() (err error) {
-	from, to, both := strings.Cut(s.fails, "..")
+	from, to, both := strings.Cut(cmp.Or(s.fails, "0"), "..")
 	if s.Fail, err = strconv.ParseFloat(from, 64); err != nil {
 		return errors.New("must be a share such as 0.1, or two such as 0..0.5")
 	}
