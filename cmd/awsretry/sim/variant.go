@@ -60,16 +60,18 @@ func (c *client) Do(ctx context.Context, table string, attempt func(ctx context.
 		ctx = limited
 	}
 	one := func(ctx context.Context) error {
-		if c.attemptTimeout == nil {
-			return attempt(ctx)
+		if c.attemptTimeout != nil {
+			if d := c.attemptTimeout(); d > 0 {
+				limited, cancel := clock.WithTimeout(ctx, c.clock, d)
+				defer cancel()
+				ctx = limited
+			}
 		}
-		d := c.attemptTimeout()
-		if d <= 0 {
-			return attempt(ctx)
+		err := attempt(ctx)
+		if err != nil { // the strategy may cut its send rate next
+			c.clock.Recheck()
 		}
-		limited, cancel := clock.WithTimeout(ctx, c.clock, d)
-		defer cancel()
-		return attempt(limited)
+		return err
 	}
 	return retry.DoErr(ctx, c.strategy, retry.Operation{Resource: table}, one)
 }

@@ -23,13 +23,12 @@ import (
 // is not safe for concurrent use. Use [New].
 //
 // Waits must end in the order in which they began, as waits for the send tokens of one scope do: the clock looks at the first
-// of them only. Waits with a context that can end may also be ended in any order by a task that has slept, as the answer to
-// an attempt does with calls that it makes too late. A context ends a wait at the deadline of a WithTimeout of the waiting
-// task, and not in another way.
+// of them only. [Clock.Recheck] makes it look at all with a context that can end. A context ends a wait at the deadline of a
+// WithTimeout of the waiting task, and not in another way.
 type Clock struct {
 	*loop
 	ordered, limited []wait
-	slept            bool // a task has ended a sleep since the last event
+	recheck          bool // until the next event
 }
 
 var _ clock.Clock = (*Clock)(nil)
@@ -114,6 +113,10 @@ func (l *loop) turn(t *task) {
 	}
 }
 
+// Recheck says that the running task is about to end waits in any order, as a send rate that is cut refuses calls whose
+// turn would come too late.
+func (c *Clock) Recheck() { c.recheck = true }
+
 // Stop ends Run at the current time.
 func (c *Clock) Stop() { c.stopped = true }
 
@@ -136,7 +139,7 @@ func (c *Clock) Run(until time.Time) {
 		for t := next.clock.awaited(); t != nil; t = next.clock.awaited() {
 			c.turn(t)
 		}
-		next.clock.slept = false
+		next.clock.recheck = false
 	}
 }
 
@@ -167,7 +170,7 @@ func (c *Clock) awaited() *task {
 			c.limited = slices.Delete(c.limited, i, i+1)
 			return w.task
 		}
-		if !c.slept {
+		if !c.recheck {
 			break
 		}
 	}
@@ -193,10 +196,8 @@ func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	}
 	alarm := c.current.alarm
 	alarm.Reset(d)
-	err := c.pause(ctx)
-	alarm.Stop()
-	c.slept = true
-	return err
+	defer alarm.Stop()
+	return c.pause(ctx)
 }
 
 // Await waits until done is closed or ctx is done. Only tasks may call it. The strategies of this

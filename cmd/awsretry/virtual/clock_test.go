@@ -141,17 +141,20 @@ func TestDeadlineEndsTheWaitsOfItsContext(t *testing.T) {
 	require.Equal(t, []string{"1s <nil>", "2s context deadline exceeded, context deadline exceeded"}, notes.list)
 }
 
-// A wait without a context that can end is looked at when it is the first, and one with such a context after a sleep too.
-func TestWaitsEndInOrderUnlessTheirContextsCanEnd(t *testing.T) {
+func TestWaitsEndInOrderUnlessTheClockRechecksThoseWhoseContextsCanEnd(t *testing.T) {
 	t.Parallel()
-	for limited, want := range map[bool][]string{
-		false: {"3s wait 0", "3s wait 1", "4s wait 2"},
-		true:  {"2s wait 1", "3s wait 0", "4s wait 2"},
+	for _, c := range []struct {
+		limited, recheck bool
+		want             []string
+	}{
+		{false, true, []string{"3s wait 0", "3s wait 1", "4s wait 2"}},
+		{true, false, []string{"3s wait 0", "3s wait 1", "4s wait 2"}},
+		{true, true, []string{"2s wait 1", "3s wait 0", "4s wait 2"}},
 	} {
 		clk, notes := newNotes()
 		beside := clk.Beside()
 		ctx := context.Background()
-		if limited {
+		if c.limited {
 			ctx, _ = beside.WithTimeout(ctx, time.Hour)
 		}
 		var doors [3]chan struct{}
@@ -165,6 +168,9 @@ func TestWaitsEndInOrderUnlessTheirContextsCanEnd(t *testing.T) {
 		beside.Go(func() {
 			_ = beside.Sleep(t.Context(), 2*time.Second)
 			for _, i := range []int{1, 0, 2} {
+				if c.recheck {
+					beside.Recheck()
+				}
 				close(doors[i])
 				_ = beside.Sleep(t.Context(), time.Second)
 			}
@@ -172,7 +178,7 @@ func TestWaitsEndInOrderUnlessTheirContextsCanEnd(t *testing.T) {
 
 		clk.Run(time.Time{})
 
-		require.Equal(t, want, notes.list)
+		require.Equal(t, c.want, notes.list)
 	}
 }
 
