@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"math"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -116,11 +117,8 @@ func ofBehavior(b retry.Behavior) []config.Candidate {
 
 // asFlag returns an origin that names the flag instead of the option.
 func asFlag(origin config.Origin) config.Origin {
-	switch origin.Name {
-	case "WithProfile":
-		origin.Name = "--profile"
-	case "WithBehavior":
-		origin.Name = "--behavior"
+	if option, ok := strings.CutPrefix(origin.Name, "With"); ok {
+		origin.Name = "--" + strings.ToLower(option)
 	}
 	return origin
 }

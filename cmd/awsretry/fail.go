@@ -45,17 +45,10 @@ func describe(err error) failure {
 		f.Code, f.Origin = "profile-not-found", &e.Origin
 	}
 	if e, ok := errors.AsType[*config.ParseError](err); ok {
-		f.Code, f.Origin = "parse-error", &config.Origin{Kind: originKind(e.Kind), File: e.File, Line: e.Line}
+		f.Code, f.Origin = "parse-error", &config.Origin{Kind: "shared-" + e.Kind, File: e.File, Line: e.Line}
 	}
 	if e, ok := errors.AsType[*config.UnreadableError](err); ok {
-		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: originKind(e.Kind), File: e.File}
+		f.Code, f.Origin = "unreadable-file", &config.Origin{Kind: "shared-" + e.Kind, File: e.File}
 	}
 	return f
-}
-
-func originKind(kind string) string {
-	if kind == "credentials" {
-		return "shared-credentials"
-	}
-	return "shared-config"
 }

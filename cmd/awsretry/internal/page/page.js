@@ -80,10 +80,7 @@
     const ends = [];
     return labels.map((label, i) => {
       const half = measure(label) / 2 + gap;
-      let row = 0;
-      while (ends[row] > at[i] - half) {
-        row++;
-      }
+      const row = [...ends, -Infinity].findIndex((end) => end <= at[i] - half);
       ends[row] = at[i] + half;
       return row;
     });
