@@ -177,7 +177,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
 	if found.throttled && r.limited() {
 		if batch, ok := errtree.As[entry.Error](failure); ok && batch.Throttled > 0 {
-			found.throttled = r.scope.Batches.Throttled(batch.Throttled, batch.Entries)
+			found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
 	r.granted.payer = nil // it was made
@@ -208,7 +208,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.refund(&r.granted)
 	}
 	r.scope.Ended(false)
-	change := r.report(r.limited() && r.scope.Batches.Throttled(max(result.Throttled, 0), result.Entries), false)
+	change := r.report(r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries), false)
 	if change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about other attempts
 		r.scope.AttemptTime.Note(e.reading.Now().Sub(r.sent))
 	}

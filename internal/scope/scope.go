@@ -29,7 +29,7 @@ type Scope struct {
 	Quota       *quota.Quota
 	Limiter     Limiter // nil in standard mode
 	Err         error   // what is wrong with the limiter, or nil
-	Batches     Batches
+	batches     Batches
 	AttemptTime AttemptTime // for attempts while the send rate is limited
 	Key         retry.ScopeKey
 	strained    atomic.Uint64 // operations that ended while the quota was not full
@@ -80,6 +80,11 @@ func (s *Scope) Snapshot() retry.ScopeSnapshot {
 	got.Quota, got.QuotaCapacity = s.Quota.Available(), s.Quota.Capacity()
 	got.StrainedCalls, got.RefusedCalls = s.strained.Load(), s.refused.Load()
 	return got
+}
+
+// Throttled is Batches.Throttled. Most answers have no batch, and nothing to say about those before.
+func (s *Scope) Throttled(throttled, entries int) bool {
+	return (throttled > 0 || entries > 0 || s.batches.missing.Load() > 0) && s.batches.Throttled(throttled, entries)
 }
 
 // Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
