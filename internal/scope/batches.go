@@ -47,6 +47,8 @@ func (b *Batches) Throttled(throttled, entries int) bool {
 	case missing > 0 && (size == 0 || size*oneEntry >= known): // a smaller batch says nothing
 		b.missing.Store(missing - wholeBatch/afterQuiet)
 	}
-	b.most.Store(max(known, served*oneEntry))
+	if most := max(known, served*oneEntry); b.most.Load() != most { // a store takes much longer, and others wait for it
+		b.most.Store(most)
+	}
 	return false
 }
