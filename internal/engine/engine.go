@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -87,23 +88,10 @@ func (e *Engine) Plan(op retry.Operation) retry.Plan {
 
 // Snapshot returns the state of all scopes.
 func (e *Engine) Snapshot() retry.Snapshot {
-	all := e.scopes.All()
-	overflowed, evicted := e.scopes.Counts()
-	snapshot := retry.Snapshot{
-		Mode:         "standard",
-		Behavior:     e.config.Behavior,
-		SharedAs:     e.config.SharedAs,
-		Pool:         e.scopes.Pool.Available(),
-		PoolCapacity: e.scopes.Pool.Capacity(),
-		Scopes:       make([]retry.ScopeSnapshot, len(all)),
-		Overflowed:   overflowed,
-		Evicted:      evicted,
-	}
+	snapshot := e.scopes.Snapshot()
+	snapshot.Behavior, snapshot.SharedAs, snapshot.Mode = e.config.Behavior, e.config.SharedAs, "standard"
 	if e.config.Scopes.NewLimiter != nil {
 		snapshot.Mode = "adaptive"
-	}
-	for i, s := range all {
-		snapshot.Scopes[i] = s.Snapshot()
 	}
 	return snapshot
 }
@@ -112,10 +100,7 @@ func (e *Engine) observed() bool { return e.config.Observer != nil }
 
 // service returns the service of an operation.
 func (e *Engine) service(op *retry.Operation) string {
-	if op.Service != "" {
-		return op.Service
-	}
-	return e.config.Service
+	return cmp.Or(op.Service, e.config.Service)
 }
 
 // plan returns the numbers of the service of an operation.

@@ -208,14 +208,13 @@ func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	if left := t.fullUntil.Sub(now); len(t.scopes) >= t.config.Max && left > 0 && left <= longestStay { // more after a clock has gone back
 		return 0, true
 	}
-	passed := now.Sub(t.swept) >= t.config.Idle
-	if passed || instant.OfAnotherClock(now, t.swept) {
-		t.swept, t.cursor = now, 0
-	}
-	if !passed {
+	if now.Sub(t.swept) >= t.config.Idle {
+		steps = len(t.scopes)
+	} else if !instant.OfAnotherClock(now, t.swept) {
 		return 0, false
 	}
-	return len(t.scopes), false
+	t.swept, t.cursor = now, 0
+	return steps, false
 }
 
 // unused moves the cursor on, by the steps that are left or until it has found a scope that was not used since it last
@@ -278,8 +277,11 @@ func (t *Table) remove(s *Scope, evicted func(s *Scope)) {
 	}
 }
 
-// All returns the scopes, sorted by name.
-func (t *Table) All() []*Scope {
+// Snapshot returns the state of the pool and of the scopes, sorted by name.
+func (t *Table) Snapshot() retry.Snapshot {
+	snapshot := retry.Snapshot{
+		Pool: t.Pool.Available(), PoolCapacity: t.Pool.Capacity(), Overflowed: t.overflowed.Load(), Evicted: t.evicted.Load(),
+	}
 	t.mu.Lock()
 	all := append([]*Scope{t.Whole}, t.scopes...)
 	t.mu.Unlock()
@@ -287,11 +289,12 @@ func (t *Table) All() []*Scope {
 		all = append(all, s)
 	}
 	slices.SortStableFunc(all, func(a, b *Scope) int { return strings.Compare(a.name, b.name) })
-	return all
+	snapshot.Scopes = make([]retry.ScopeSnapshot, len(all))
+	for i, s := range all {
+		snapshot.Scopes[i] = s.Snapshot()
+	}
+	return snapshot
 }
-
-// Counts returns how often a key had no place, and how many scopes were evicted.
-func (t *Table) Counts() (overflowed, evicted uint64) { return t.overflowed.Load(), t.evicted.Load() }
 
 func (t *Table) hash(k *retry.ScopeKey) (hash uint64) {
 	for _, part := range [...]*string{&k.Resource, &k.Service, &k.Region, &k.Scope, &k.Account, &k.Name} {

@@ -81,16 +81,15 @@ func (u *table) throttle(name string) {
 }
 
 func (u *table) overflowed() uint64 {
-	overflowed, _ := u.Counts()
-	return overflowed
+	return u.Snapshot().Overflowed
 }
 
 // scopes returns the scopes by name, without that of the whole.
-func (u *table) scopes() map[string]*scope.Scope {
-	found := map[string]*scope.Scope{}
-	for _, s := range u.All() {
-		if s != u.Whole {
-			found[s.Snapshot().Scope] = s
+func (u *table) scopes() map[string]*retry.ScopeSnapshot {
+	found := map[string]*retry.ScopeSnapshot{}
+	for _, s := range u.Snapshot().Scopes {
+		if s.Key != u.Whole.Key {
+			found[s.Scope] = &s
 		}
 	}
 	return found
@@ -172,7 +171,7 @@ func TestTableConcurrentSafe(t *testing.T) {
 			require.EqualValues(t, goroutines*rounds, sum)
 			require.LessOrEqual(t, len(u.scopes()), places+1)
 			require.EqualValues(t, len(u.scopes()), u.created.Load()-u.evicted.Load())
-			_, evicted := u.Counts()
+			evicted := u.Snapshot().Evicted
 			require.EqualValues(t, evicted, u.evicted.Load())
 			require.Equal(t, u.created.Load(), lives, "each that was created was used, and no other")
 			require.Positive(t, evicted)
@@ -656,10 +655,11 @@ func TestPlaceThatWasTakenInTheMeantimeIsReplaced(t *testing.T) {
 			got := u.use("1")
 			require.Equal(t, 3, made, "the whole, and one for each operation")
 			require.Equal(t, tt.replaced == 0, got == other)
-			_, evicted := u.Counts()
+			evicted := u.Snapshot().Evicted
 			require.Equal(t, tt.replaced, evicted)
 			require.Zero(t, u.overflowed())
-			require.Equal(t, map[string]*scope.Scope{"1": got}, u.scopes())
+			require.Len(t, u.scopes(), 1)
+			require.Same(t, got, u.use("1"))
 		})
 	}
 }
@@ -738,7 +738,7 @@ func TestListOfScopesKeepsNoneThatIsEvictedLater(t *testing.T) {
 	t.Parallel()
 	u := newTable(func(*scope.Config) {})
 	gone := weak.Make(u.use("1"))
-	require.Len(t, u.All(), 2)
+	require.Len(t, u.Snapshot().Scopes, 2)
 	u.sweep() // no list from here on, which would be a newer one
 	runtime.GC()
 	require.Nil(t, gone.Value())
