@@ -99,6 +99,8 @@ func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {
 		"a name that the JavaScript tool bars": {wanted + "[profile __proto__]\n", "", []string{"3 " + onlyJS}},
 		"a value of one quote":                 {wanted + "[profile x]\na = '\n", "", []string{"4 " + onlyGo}},
 		"in the credentials file":              {wanted, "[x]\na = 1\na = 2\n[x]\n", []string{"3 " + python, "4 " + python}},
+		"a CR within a line":                   {wanted + "[profile x]\nnote = a\rb\n", "", []string{"4 " + python}},
+		"a key twice, once before a colon":     {wanted + "[profile x]\na: 1 = 2\na = 3\n", "", []string{"5 " + python}},
 		"a malformed line":                     {wanted + "[profile x]\ny\n", "", []string{"4 " + python}},
 		"a line that is read otherwise":        {wanted + "[profile x]\nretry_mode = Adaptive\nmax_attempts = 010\n[profile a b]\n", "", []string{}},
 		"more of these than are kept":          {wanted + "[profile x]\n" + numbered("k%d = 1\n", 1) + numbered("[profile a %d]\n", 200) + "[profile x]\n", "", []string{"205 " + python}},

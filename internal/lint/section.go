@@ -17,7 +17,8 @@ type section struct {
 	first   *sharedfile.Line              // The first header.
 	current *sharedfile.Line              // The header of the current section.
 	above   map[string]sharedfile.Setting // What the stronger file has.
-	keys    map[string]place              // The last place of each key, in lower case.
+	keys    map[string]int32              // The last line of each key, in lower case.
+	python  map[string]int32              // The line of the last header above each key, as botocore reads the key.
 	creds   [2]int32                      // The lines of the access key and of the secret key.
 
 	// Since the current header:
@@ -27,9 +28,6 @@ type section struct {
 
 // forAll is the name of a section whose keys botocore adds to every profile.
 const forAll = "DEFAULT"
-
-// place is the line of a key, and that of the header above it.
-type place struct{ line, header int32 }
 
 // section adds the findings about the lines that one of the files has for a place.
 func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
@@ -84,7 +82,9 @@ func (e *section) look(l *sharedfile.Line) {
 		e.warn("indented-key", key+" has no effect here: the line is indented deeper than the property above, so it belongs to that")
 	}
 	e.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
-	e.noteIf(strings.Contains(l.Text, "\r"), python, "the line ends at the CR within it")
+	_, after, cut := strings.Cut(l.Text, "\r")
+	e.noteIf(cut, python, "the line ends at the CR within it")
+	e.noteIf(cut && !strings.ContainsAny(after, "=:"), python, "what follows the CR"+unreadable)
 }
 
 func (e *section) header(l *sharedfile.Line) {
@@ -164,19 +164,21 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 // repeated reports a key that stands in the section or profile already.
 func (e *section) repeated(p sharedfile.Property, key string) {
 	if e.keys == nil {
-		e.keys = map[string]place{}
+		e.keys, e.python = map[string]int32{}, map[string]int32{}
 	}
 	lower := sharedfile.ASCIILower(p.Key)
 	before, again := e.keys[lower]
-	e.keys[lower] = place{e.line, e.current.Number}
+	e.keys[lower] = e.line
 	if again && e.Profile && !p.Dropped {
 		if key == "" {
 			key = "a key" // It may be a secret that was pasted instead of a key.
 		}
 		e.warn("duplicate-key", key+" of profile "+sharedfile.Quote(e.Name)+
-			" is set on line "+strconv.Itoa(int(before.line))+" already; the later one counts")
+			" is set on line "+strconv.Itoa(int(before))+" already; the later one counts")
 	}
-	e.noteIf(again && before.header == e.current.Number, python, "a key that stands twice in one section"+unreadable)
+	name, _, _ := strings.Cut(lower, ":")
+	e.noteIf(e.python[name] == e.current.Number, python, "a key that stands twice in one section"+unreadable)
+	e.python[name] = e.current.Number
 }
 
 // hidden looks for a retry setting behind a byte-order mark. The property may be indented below one without a

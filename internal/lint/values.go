@@ -56,7 +56,7 @@ func (e *section) values(s *sharedfile.Section) {
 	for _, v := range s.Settings() {
 		e.line = int32(v.Line)
 		_, beaten := e.above[v.Key]
-		wins := !beaten && e.line == e.keys[v.Key].line // In both files.
+		wins := !beaten && e.line == e.keys[v.Key] // In both files.
 		c := config.Candidate{Raw: v.Text, Valid: refused(v.Key, v.Text) == nil, Origin: config.Origin{File: e.Path, Line: v.Line}}
 		if wins && !c.Valid {
 			by := variable(v.Key)
