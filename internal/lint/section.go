@@ -71,7 +71,8 @@ func (e *section) look(l *sharedfile.Line) {
 		if p.Sign == '=' && p.Key == key && p.Value != "" {
 			names += ", " + toolJS
 		}
-		e.noteIf(key != "" && e.Profile, names, "below a property with a value an indented line is a property of its own")
+		before, _, _ := strings.Cut(p.Key, ":") // For aws-sdk-go-v2 the key ends there.
+		e.noteIf(e.Profile && sharedfile.RetryKey(sharedfile.Trim(before)) != "", names, "below a property with a value an indented line is a property of its own")
 		e.hidden(l, p)
 	case sharedfile.SubProperty:
 		e.noteIf(p.Sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)

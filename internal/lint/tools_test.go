@@ -80,6 +80,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"two reasons on one line":                                {config: "[default]\nmax_attempts: 5 # c\n", want: []string{"2 " + python + " " + onlyJS}},
 		"retry setting below a value":                            {config: "[default]\nregion = a\n  max_attempts = 5\n", want: []string{"3 " + onlyGo + " " + onlyJS}},
 		"retry setting with colon below one":                     {config: "[default]\nregion = a\n  max_attempts: 5\n", want: []string{"3 " + onlyGo}},
+		"retry setting with both signs below one":                {config: "[default]\nregion = a\n  max_attempts: 5 = 7\n", want: []string{"3 " + onlyGo}},
 		"retry setting in a block":                               {config: "[default]\ns3 =\n  max_attempts = 5\n"},
 		"indented one behind a block":                            {config: "[default]\n  s3 =\n    a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
 		"indented one further below a block":                     {config: "[default]\n  s3 =\n  region = a\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
