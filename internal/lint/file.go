@@ -56,7 +56,11 @@ func (x *file) look(at *sharedfile.Pass) {
 	case sharedfile.Comment:
 		x.noteIf(true, python, "a comment that is not UTF-8"+unreadable)
 	case sharedfile.PropertyLine:
-		if !x.silent || sharedfile.RetryKey(at.Property.Key) == "" {
+		if sharedfile.RetryKey(at.Property.Key) == "" {
+			return
+		}
+		x.noteIf(at.Header == forAll && x.Kind == sharedfile.Config, python, "a key of [DEFAULT] counts in every profile of the file")
+		if !x.silent {
 			return
 		}
 		x.silent, at.Settings = false, false

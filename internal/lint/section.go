@@ -26,9 +26,6 @@ type section struct {
 	indent int32 // How many characters of whitespace are before the last property, or the largest number.
 }
 
-// forAll is the name of a section whose keys botocore adds to every profile.
-const forAll = "DEFAULT"
-
 // section adds the findings about the lines that one of the files has for a place.
 func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
 	e := &section{file: &r.files[i], Place: p, first: &s.Lines[0]}
@@ -147,7 +144,6 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 	e.noteIf(colon && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && e.Profile, toolGo+", "+python, "the key ends at the ':'")
 	e.hidden(l, p)
 	e.repeated(p, key)
-	e.noteIf(key != "" && !e.Profile && e.Name == forAll && e.Kind == sharedfile.Config, python, "a key of [DEFAULT] counts in every profile of the file")
 	if key != "" && e.Profile {
 		e.setting(l, p, key)
 	}

@@ -418,6 +418,13 @@ func TestResolveNamesTheToolForWhichTheNextSectionBelongsToTheProfileInUse(t *te
 	require.Equal(t, []string{"2 " + onlyJS}, places(settings.Diagnostics))
 }
 
+func TestResolveNamesTheToolForWhichTheKeysOfAnotherSectionCountInEveryProfile(t *testing.T) {
+	t.Parallel()
+	settings, err := lint.Resolve(config.Query{Sources: shared([]byte("[default]\n[DEFAULT]\nmax_attempts = 5\n"), nil, nil)})
+	require.NoError(t, err)
+	require.Equal(t, []string{"3 " + python}, places(settings.Diagnostics))
+}
+
 func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 	t.Parallel()
 	const file = "\uFEFF[profile dev]\nmax_attempts = 010\nnote = a\nnote = b\n[default]\nmax_attempts: 5\n# \xfc\n"
