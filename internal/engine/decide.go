@@ -24,9 +24,9 @@ type judgment struct {
 
 // judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges the marked error: the
 // limiter must know of throttles, and a Reason is reported only if it stopped a retry.
-func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) judgment {
+func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) (found judgment) {
 	gone := e.gone(ctx)
-	found := judgment{failure: failure, verdict: e.judge(&r.op, attempt, failure, gone), gone: gone}
+	found.failure, found.gone, found.verdict = failure, gone, e.judge(&r.op, attempt, failure, gone)
 	below := found.verdict
 	if !below.Retryable() {
 		mark := markOf(failure)
