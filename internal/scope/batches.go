@@ -47,8 +47,6 @@ func (b *Batches) Throttled(throttled, entries int) bool {
 	case missing > 0 && (size == 0 || size*oneEntry >= known): // a smaller batch says nothing
 		b.missing.Store(missing - wholeBatch/afterQuiet)
 	}
-	if most := max(known, served*oneEntry); b.most.Load() != most { // a store takes much longer, and others wait for it
-		b.most.Store(most)
-	}
+	b.most.Store(max(known, served*oneEntry))
 	return false
 }
