@@ -9,29 +9,43 @@ import (
 
 // Reserve decides as RefreshRetryToken will, and keeps what the retry needs for it. So many attempts may be ended
 // at the same time, and each gets the retry for which it was ended. It takes no token for which it would have to
-// wait. The loop waits if the attempt ends meanwhile.
+// wait. What it takes goes back if the attempt ends meanwhile.
 func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok bool) {
 	if !t.Move(token.Ready, token.Reserving) {
+		return false
+	}
+	// Code of the user decides too, and takes its time. By then the record may serve another operation.
+	alone := &record{
+		engine: r.engine, scope: r.scope, op: r.op, plan: r.plan, ctx: r.ctx, partly: r.partly, granted: grant{delay: r.granted.delay},
+	}
+	t.Set(token.Ready)
+	defer func() {
+		if recover() != nil { // a classifier or a limiter, which will panic again where the caller sees it
+			ok = false
+		}
+		if !ok {
+			alone.refund(&alone.reserved)
+		}
+	}()
+	if !alone.reserve(retry.Token(t), failure, needed) || !t.Move(token.Ready, token.Reserving) {
 		return false
 	}
 	defer t.Set(token.Ready)
 	if r.reserved.payer != nil {
 		return false
 	}
-	defer func() {
-		if recover() != nil { // a classifier or a limiter, which will panic again where the caller sees it
-			ok = false
-		}
-		if !ok {
-			r.refund(&r.reserved)
-		}
-	}()
+	r.reserved = alone.reserved
+	return true
+}
+
+// reserve takes quota and send tokens, and reports false if a retry would not be granted.
+func (r *record) reserve(t retry.Token, failure error, needed time.Duration) bool {
 	e, ctx := r.engine, r.ctx
 	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
-	if r.refusalBesidesQuota(ctx, retry.Token(t), &found, nil) != nil {
+	if r.refusalBesidesQuota(ctx, t, &found, nil) != nil {
 		return false
 	}
-	granted, refusal := e.charge(ctx, retry.Token(t), r, &found)
+	granted, refusal := e.charge(ctx, t, r, &found)
 	if refusal != nil || granted.payer == nil { // without a payer it would have to wait for quota
 		return false
 	}

@@ -1,0 +1,62 @@
+package engine_test
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// awaited is a classifier that waits for its answer.
+type awaited <-chan classify.Verdict
+
+func (awaited) Name() string { return "awaited" }
+
+func (a awaited) Classify(classify.Outcome) classify.Verdict { return <-a }
+
+// A classifier of a program may take its time. An attempt that ends meanwhile, and the operations after it, do not wait
+// for it, and what it made the strategy take goes back.
+func TestAttemptEndsWhileItsRetryIsBeingReserved(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		answer := make(chan classify.Verdict)
+		s, _ := newStandard(t, func(c *standard.Config) {
+			c.Classifier = awaited(answer)
+		})
+		begin := func() token.Token {
+			tok, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+			require.NoError(t, err)
+			require.NoError(t, tok.Wait(t.Context()))
+			return token.Token(tok)
+		}
+		reserve := func(tok token.Token) (reserved chan bool) {
+			reserved = make(chan bool, 1)
+			go func() { reserved <- tok.Owner().Reserve(tok, errServer, 0) }()
+			synctest.Wait()
+			return reserved
+		}
+		quota := func() int { return s.Snapshot().Scopes[0].Quota }
+		full := quota()
+
+		ended := begin()
+		reserved := reserve(ended)
+		require.NoError(t, s.RecordSuccess(retry.Token(ended), retry.Result{}))
+		next := begin() // which may have the record of the first
+		answer <- classify.RetryAs(classify.Transient)
+		require.False(t, <-reserved)
+		require.Equal(t, full, quota())
+
+		reserved = reserve(next)
+		answer <- classify.RetryAs(classify.Transient)
+		require.True(t, <-reserved)
+		require.Less(t, quota(), full)
+		next.Owner().Unreserve(next)
+		require.Equal(t, full, quota())
+		require.NoError(t, s.RecordSuccess(retry.Token(next), retry.Result{}))
+	})
+}
