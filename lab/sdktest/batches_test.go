@@ -285,7 +285,7 @@ func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
 		entries      int
 		throttled    float64 // at most
 	}{
-		{20, 20, 25, 0.5}, {50, 10, 25, 0.6}, {100, 20, 25, 0.35}, {1000, 300, 500, 0.5}, {100, 100, 25, 0.15}, {500, 100, 25, 0.03},
+		{20, 20, 25, 0.65}, {50, 10, 25, 0.7}, {100, 20, 25, 0.4}, {1000, 300, 500, 0.6}, {100, 100, 25, 0.2}, {500, 100, 25, 0.05},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			service := &stream{
