@@ -46,7 +46,7 @@ type call struct {
 	next       middleware.FinalizeHandler    // that makes an attempt
 	retryer    *sdkRetryer                   // that the loop has called, or nil
 	attempt    attemptHeader                 // of the last attempt
-	most       int                           // attempts of the call, as the strategy knows
+	most       int                           // attempts of the call, if the loop leaves them to the strategy
 	token      retry.Token
 	denied     error // why there is no token
 	start      time.Time
@@ -131,7 +131,9 @@ func (c *call) begin(ctx context.Context) error {
 func (c *call) open(ctx context.Context) (op retry.Operation, err error) {
 	op = c.retryer.operationOf(ctx, c.input, c.attempt)
 	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
-	c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
+	if c.attempt.limit == openLimit {
+		c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
+	}
 	if c.limits(&op) {
 		c.limit, err = retry.TimeoutOf(c.timeout, op)
 		if c.limit != nil {
