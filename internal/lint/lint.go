@@ -11,7 +11,6 @@ import (
 	"errors"
 	"io/fs"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -60,7 +59,7 @@ func (r *report) sections() {
 
 // list returns all findings.
 func (r *report) list() []config.Diagnostic {
-	return slices.Concat(r.first, r.files[0].list(), r.files[1].list())
+	return append(append(r.first, r.files[0].list()...), r.files[1].list()...)
 }
 
 // Resolve is [config.Query.Resolve] with the findings.
@@ -75,7 +74,7 @@ func (r *report) resolve(q config.Query, instead func(key string, c config.Candi
 	if err != nil {
 		return nil, err
 	}
-	r.settings = s
+	r.settings, r.first = s, s.Diagnostics
 	r.noEffect()
 	r.variables(q.Profile != "")
 	r.opened(config.SeverityWarning)
@@ -91,7 +90,7 @@ func (r *report) resolve(q config.Query, instead func(key string, c config.Candi
 		r.pair.Read("", true)
 		r.sections()
 	}
-	s.Diagnostics = append(s.Diagnostics, r.list()...)
+	s.Diagnostics = r.list()
 	return s, nil
 }
 

@@ -17,8 +17,7 @@ type section struct {
 	first   *sharedfile.Line              // The first header.
 	current *sharedfile.Line              // The header of the current section.
 	above   map[string]sharedfile.Setting // What the stronger file has.
-	keys    map[string]int32              // The last line of each key, in lower case.
-	python  map[string]int32              // The line of the last header above each key, as botocore reads the key.
+	colons  map[string]int32              // The last line of each key with a ':', by what is before that.
 	creds   [2]int32                      // The lines of the access key and of the secret key.
 
 	// Since the current header:
@@ -36,11 +35,12 @@ func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
 			e.above[v.Key] = v
 		}
 	}
+	keys := map[string]int32{} // The last line of each key, in lower case. A field would move it to the heap.
 	for i := range s.Lines {
-		e.look(&s.Lines[i])
+		e.look(&s.Lines[i], keys)
 	}
 	if p.Profile {
-		e.values(s)
+		e.values(s, keys)
 		e.line = max(e.creds[0], e.creds[1])
 		e.noteIf(e.line > 0 && min(e.creds[0], e.creds[1]) == 0 && (i == 1 || stronger == nil), toolGo,
 			"a profile with one of aws_access_key_id and aws_secret_access_key is refused")
@@ -48,7 +48,7 @@ func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
 }
 
 // look looks at one line.
-func (e *section) look(l *sharedfile.Line) {
+func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	p := l.Split()
 	key := sharedfile.RetryKey(p.Key)
 	e.line = l.Number
@@ -62,7 +62,7 @@ func (e *section) look(l *sharedfile.Line) {
 	case sharedfile.Header:
 		e.header(l)
 	case sharedfile.PropertyLine:
-		e.property(l, p, key)
+		e.property(l, p, key, keys)
 	case sharedfile.Continuation:
 		names := toolGo
 		if p.Sign == '=' && p.Key == key && p.Value != "" {
@@ -138,12 +138,12 @@ func (e *section) again(l *sharedfile.Line) {
 	e.noteIf(before != again && e.Profile, python, "of two sections for one profile the last one counts")
 }
 
-func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string) {
+func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string, keys map[string]int32) {
 	before, _, colon := strings.Cut(p.Key, ":")
 	e.noteIf(colon && before == "", python, "a ':' before the key"+unreadable)
 	e.noteIf(colon && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && e.Profile, toolGo+", "+python, "the key ends at the ':'")
 	e.hidden(l, p)
-	e.repeated(p, key)
+	e.repeated(p, key, keys)
 	if key != "" && e.Profile {
 		e.setting(l, p, key)
 	}
@@ -159,23 +159,25 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 }
 
 // repeated reports a key that stands in the section or profile already.
-func (e *section) repeated(p sharedfile.Property, key string) {
-	if e.keys == nil {
-		e.keys, e.python = map[string]int32{}, map[string]int32{}
-	}
+func (e *section) repeated(p sharedfile.Property, key string, keys map[string]int32) {
 	lower := sharedfile.ASCIILower(p.Key)
-	before, again := e.keys[lower]
-	e.keys[lower] = e.line
-	if again && e.Profile && !p.Dropped {
+	before := keys[lower]
+	name, _, colon := strings.Cut(lower, ":") // For botocore the key ends there.
+	e.noteIf(max(keys[name], e.colons[name]) > e.current.Number, python, "a key that stands twice in one section"+unreadable)
+	keys[lower] = e.line
+	if colon {
+		if e.colons == nil {
+			e.colons = map[string]int32{}
+		}
+		e.colons[name] = e.line
+	}
+	if before > 0 && e.Profile && !p.Dropped {
 		if key == "" {
 			key = "a key" // It may be a secret that was pasted instead of a key.
 		}
 		e.warn("duplicate-key", key+" of profile "+sharedfile.Quote(e.Name)+
 			" is set on line "+strconv.Itoa(int(before))+" already; the later one counts")
 	}
-	name, _, _ := strings.Cut(lower, ":")
-	e.noteIf(e.python[name] == e.current.Number, python, "a key that stands twice in one section"+unreadable)
-	e.python[name] = e.current.Number
 }
 
 // hidden looks for a retry setting behind a byte-order mark. The property may be indented below one without a
@@ -197,11 +199,11 @@ func (e *section) setting(l *sharedfile.Line, p sharedfile.Property, key string)
 		names = toolGo + ", " + toolJS
 	}
 	e.noteIf(l.Indent > 0 && e.group, names, "the indented line belongs to the property without a value further up")
-	names, how := allTools, modeElsewhere(p.Value)
 	if key == sharedfile.MaxAttempts {
-		names, how = toolGo, octal(p.Value)
+		e.noteIf(true, toolGo, octal(p.Value))
+	} else {
+		e.noteIf(true, allTools, modeElsewhere(p.Value))
 	}
-	e.noteIf(true, names, how)
 	by, beaten := e.above[key]
 	if beaten && !e.pair.Same() {
 		e.warn("shadowed-key", key+" of profile "+sharedfile.Quote(e.Name)+

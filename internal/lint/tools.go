@@ -64,7 +64,7 @@ func twoWords(inner string) bool {
 // modeElsewhere says how all other tools read a retry mode that is accepted here.
 func modeElsewhere(value string) string {
 	switch {
-	case value == "standard", value == "adaptive", refused(sharedfile.RetryMode, value) != nil: // No tool knows it.
+	case value == "", value == "standard", value == "adaptive", refused(sharedfile.RetryMode, value) != nil: // No tool knows it.
 		return ""
 	case mapped(value) != "":
 		return "the mode is refused, or followed in another way"

@@ -48,7 +48,7 @@ func spotOf(key string, o config.Origin) config.Origin {
 }
 
 // values adds the findings about the values that the lines of a profile have.
-func (e *section) values(s *sharedfile.Section) {
+func (e *section) values(s *sharedfile.Section, keys map[string]int32) {
 	header := "[" + e.Name + "]"
 	if e.Kind == sharedfile.Config && sharedfile.HeaderName(s.Lines[0].Text) != sharedfile.DefaultProfile {
 		header = "[profile " + e.Name + "]"
@@ -56,7 +56,7 @@ func (e *section) values(s *sharedfile.Section) {
 	for _, v := range s.Settings() {
 		e.line = int32(v.Line)
 		_, beaten := e.above[v.Key]
-		wins := !beaten && e.line == e.keys[v.Key] // In both files.
+		wins := !beaten && e.line == keys[v.Key] // In both files.
 		c := config.Candidate{Raw: v.Text, Valid: refused(v.Key, v.Text) == nil, Origin: config.Origin{File: e.Path, Line: v.Line}}
 		if wins && !c.Valid {
 			by := variable(v.Key)

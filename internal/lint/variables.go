@@ -21,7 +21,7 @@ func (r *report) variables(named bool) {
 	blank := sharedfile.IsBlank(mode)
 	x.noteIf(set && mode == "", python+", "+toolJS, "an empty mode is refused, or counts as a mode that is not known")
 	x.noteIf(blank && mode != "", allTools, "a mode of blanks is refused, or counts as a mode that is not known")
-	x.noteIf(!blank, allTools, modeElsewhere(mode))
+	x.noteIf(true, allTools, modeElsewhere(mode))
 
 	// No tool reads a number of attempts in a variable as octal.
 	number, set := look(sharedfile.EnvMaxAttempts)

@@ -71,6 +71,7 @@ func Distance(a, b string, limit int) int {
 	for i := range len(a) {
 		before, above, row = above, row, before
 		row[0] = i + 1
+		lowest := row[0]
 		for j := range len(b) {
 			change := above[j]
 			if a[i] != b[j] {
@@ -80,6 +81,10 @@ func Distance(a, b string, limit int) int {
 			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
 				row[j+1] = min(row[j+1], before[j-1]+1)
 			}
+			lowest = min(lowest, row[j+1])
+		}
+		if lowest > limit { // Then no row further down has less.
+			return limit + 1
 		}
 	}
 	return min(row[len(b)], limit+1)

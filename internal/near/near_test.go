@@ -32,6 +32,22 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+func TestDistanceAboveTheLimitIsTheLimitAndOne(t *testing.T) {
+	t.Parallel()
+	words := []string{""}
+	for i := 0; len(words[i]) < 4; i++ {
+		words = append(words, words[i]+"a", words[i]+"b", words[i]+"c")
+	}
+	for _, a := range words {
+		for _, b := range words {
+			whole := near.Distance(a, b, 8)
+			for limit := range 4 {
+				require.Equal(t, min(whole, limit+1), near.Distance(a, b, limit), "%q %q", a, b)
+			}
+		}
+	}
+}
+
 func TestBestNamesComeFirst(t *testing.T) {
 	t.Parallel()
 	names := near.To("Prod")

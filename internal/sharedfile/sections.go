@@ -82,8 +82,9 @@ type Place struct {
 // Section holds the lines of all sections of a file for one place, each with its header first. Skipped lines are
 // left out, but for those that are not UTF-8.
 type Section struct {
-	Lines []Line
-	Last  int32 // The line of the last header.
+	Lines    []Line
+	Last     int32     // The line of the last header.
+	settings []Setting // What Settings returned.
 }
 
 // Reading is what one pass over a file finds.

@@ -14,8 +14,8 @@ type Setting struct {
 
 // Settings returns the retry settings in the order of their lines.
 func (s *Section) Settings() []Setting {
-	if s == nil {
-		return nil
+	if s.settings != nil {
+		return s.settings
 	}
 	all := make([]Setting, 0, 2)
 	within := false // a setting
@@ -37,6 +37,7 @@ func (s *Section) Settings() []Setting {
 		case Header, SubProperty, Malformed, Comment:
 		}
 	}
+	s.settings = all
 	return all
 }
 
