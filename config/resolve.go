@@ -115,7 +115,7 @@ func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Cand
 
 // readFiles reads the values that both files have for the profile.
 func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) error {
-	if pair.Readings[0] == nil {
+	if pair.Readings[0].File == nil {
 		pair.Read(profile.Value, false)
 	}
 	for _, x := range pair.Readings {
@@ -125,7 +125,7 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 	}
 	at := sharedfile.Place{Profile: true, Name: profile.Value}
 	found := false
-	for _, x := range [...]*sharedfile.Reading{pair.Readings[1], pair.Readings[0]} { // The credentials file is the stronger one.
+	for _, x := range [...]*sharedfile.Reading{&pair.Readings[1], &pair.Readings[0]} { // The credentials file is the stronger one.
 		if s := x.Sections[at]; s != nil {
 			found = true
 			r.take(x, s, at.Name)

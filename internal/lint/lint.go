@@ -42,8 +42,9 @@ func (r *report) look() {
 	for i, f := range r.pair.Files {
 		x := &r.files[i]
 		*x = file{report: r, File: f, found: x.found}
-		x.begin()
-		r.pair.Look[i] = x.look
+		if x.begin(); f.Data != "" { // Else there is no line.
+			r.pair.Look[i] = x.look
+		}
 	}
 }
 

@@ -183,8 +183,11 @@ func (e *section) repeated(p sharedfile.Property, key string, keys map[string]in
 // hidden looks for a retry setting behind a byte-order mark. The property may be indented below one without a
 // value, to which it belongs for the JavaScript tool. All of its whitespace counts.
 func (e *section) hidden(l *sharedfile.Line, p sharedfile.Property) {
+	if !e.Profile || p.Sign != '=' || !strings.Contains(p.Key, "\uFEFF") {
+		return
+	}
 	key := trimJS(p.Key)
-	setting := e.Profile && key != p.Key && key != "" && key == sharedfile.RetryKey(key) && p.Sign == '=' && trimJS(p.Value) != ""
+	setting := key != p.Key && key != "" && key == sharedfile.RetryKey(key) && trimJS(p.Value) != ""
 	e.noteIf(setting && (!e.group || l.Indent == 0 && !strings.HasPrefix(l.Text, "\uFEFF")), toolJS, bomIsBlank+", so the line is a setting")
 }
 

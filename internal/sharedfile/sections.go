@@ -44,7 +44,7 @@ type Pair struct {
 
 	Look     [2]func(at *Pass) // If it is not nil, Read calls it for lines of the file.
 	Profile  string            // Of the last Read.
-	Readings [2]*Reading       // Of the last Read.
+	Readings [2]Reading        // Of the last Read.
 }
 
 // Same reports whether the two files are one.
@@ -107,8 +107,8 @@ type Pass struct {
 }
 
 // read is the pass.
-func (f *File) read(profile string, all bool, look func(*Pass)) *Reading {
-	r := &Reading{File: f}
+func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
+	r := Reading{File: f}
 	if f.UTF16 {
 		r.Refused = Line{Number: 1, Kind: Malformed, Fault: UTF16}
 	}
