@@ -161,17 +161,19 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 // repeated reports a key that stands in the section or profile already.
 func (e *section) repeated(p sharedfile.Property, key string, keys map[string]int32) {
 	lower := sharedfile.ASCIILower(p.Key)
-	before := keys[lower]
 	name, _, colon := strings.Cut(lower, ":") // For botocore the key ends there.
-	e.noteIf(max(keys[name], e.colons[name]) > e.current.Number, python, "a key that stands twice in one section"+unreadable)
+	before := keys[lower]
+	last := max(before, e.colons[name])
 	keys[lower] = e.line
 	if colon {
 		if e.colons == nil {
 			e.colons = map[string]int32{}
 		}
+		last = max(last, keys[name])
 		e.colons[name] = e.line
 	}
-	if before > 0 && e.Profile && !p.Dropped {
+	e.noteIf(last > e.current.Number, python, "a key that stands twice in one section"+unreadable)
+	if before > 0 && e.Profile && !p.Dropped() {
 		if key == "" {
 			key = "a key" // It may be a secret that was pasted instead of a key.
 		}

@@ -87,7 +87,7 @@ func mapped(mode string) string {
 
 // octal says how aws-sdk-go-v2 reads a number with leading zeros in a file that is accepted here.
 func octal(value string) string {
-	if refused(sharedfile.MaxAttempts, value) != nil || strings.TrimPrefix(value, "+")[0] != '0' {
+	if !strings.HasPrefix(strings.TrimPrefix(value, "+"), "0") || refused(sharedfile.MaxAttempts, value) != nil {
 		return ""
 	}
 	decimal, _ := strconv.Atoi(value)

@@ -85,9 +85,11 @@ type Property struct {
 	Key, Value string
 	Sign       byte // '=' or ':'
 	Comment    bool // A comment after the property was cut off (R10).
-	Dropped    bool // The key is no identifier, so the property counts for nothing (R11).
 	Fault      Fault
 }
+
+// Dropped reports whether the key is no identifier, so that the property counts for nothing (R11).
+func (p Property) Dropped() bool { return !IsIdentifier(p.Key) }
 
 // Split splits a line at the first equals sign, or, if it has none, at the first colon (R09). Only
 // a property has a comment (R10), and a header is not split.
@@ -111,7 +113,6 @@ func (l *Line) Split() (p Property) {
 	if p.Key == "" {
 		p.Fault = NoKey
 	}
-	p.Dropped = !IsIdentifier(p.Key)
 	return p
 }
 
@@ -245,7 +246,7 @@ func (s *scanner) deeper(l *Line, valid bool) bool {
 	if s.above == aboveProperty {
 		last := Line{Text: Trim(s.last), Kind: PropertyLine}
 		switch p := last.Split(); {
-		case p.Dropped:
+		case p.Dropped():
 			s.above = aboveSkipped
 		case p.Value == "":
 			s.above = aboveGroup
@@ -294,6 +295,9 @@ func BeforeAny(header string) string {
 // withoutComment drops a comment: the text from the first # or ; that follows a space or
 // tab (R10).
 func withoutComment(text string) string {
+	if strings.IndexByte(text, '#') < 0 && strings.IndexByte(text, ';') < 0 { // This is fast, and most lines have none.
+		return text
+	}
 	for i := 1; i < len(text); i++ {
 		if (text[i] == '#' || text[i] == ';') && isBlank(text[i-1]) {
 			return Trim(text[:i])

@@ -58,7 +58,7 @@ func (s *Section) Values() map[string]*Value {
 	for i := range s.Lines {
 		l := &s.Lines[i]
 		switch p := l.Split(); {
-		case l.Kind == PropertyLine && !p.Dropped:
+		case l.Kind == PropertyLine && !p.Dropped():
 			v = &Value{Text: []byte(p.Value)}
 			all[ASCIILower(p.Key)] = v
 		case l.Kind == Continuation:

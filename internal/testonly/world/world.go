@@ -166,11 +166,11 @@ func subProperties(s *sharedfile.Section, key string) (subs map[string]any) {
 	within := false
 	for _, l := range s.Lines {
 		switch p := l.Split(); {
-		case l.Kind == sharedfile.PropertyLine && !p.Dropped:
+		case l.Kind == sharedfile.PropertyLine && !p.Dropped():
 			if within = sharedfile.ASCIILower(p.Key) == key; within {
 				subs = map[string]any{}
 			}
-		case l.Kind == sharedfile.SubProperty && within && !p.Dropped:
+		case l.Kind == sharedfile.SubProperty && within && !p.Dropped():
 			subs[sharedfile.ASCIILower(p.Key)] = p.Value
 		}
 	}
