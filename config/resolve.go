@@ -77,7 +77,7 @@ func (q Query) Resolve() (*Settings, error) {
 	return q.Decide(pair, nil)
 }
 
-// Decide is Resolve of files that are open, for package lint. It reads the files unless that has read all sections.
+// Decide is Resolve of files that are open, for package lint and the command. It reads them unless all sections were read.
 // If instead is not nil, it returns the text to read for a value of a variable or file that would win, and an empty
 // text if the value is to lose.
 func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Candidate) string) (*Settings, error) {

@@ -4,15 +4,19 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
-	"iter"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/escape"
 	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 func (c *call) profilesCommand() *cobra.Command {
@@ -26,40 +30,83 @@ func (c *call) profilesCommand() *cobra.Command {
 
 // profileNames returns the names of the profiles, for completion.
 func (c *call) profileNames() (names []string) {
-	all, _, err := lint.Profiles(c.source(), false, false)
+	pair, err := c.source().Open()
 	if err != nil {
 		return nil
 	}
-	for name := range all {
-		names = append(names, name)
+	pair.Read("", true)
+	for _, p := range pair.Places() {
+		if p.Profile {
+			names = append(names, p.Name)
+		}
 	}
 	return names
 }
 
-// profiles prints all profiles with their properties. It prints each one as soon as it is read,
-// because all together may be many times as large as the files.
+// profiles prints all profiles, sorted by name in byte order, with the properties that the sections of both files
+// together have. It prints each one as soon as it is read, because all together may be many times as large as the files.
 func (c *call) profiles(showValues, strict bool) error {
-	all, found, err := lint.Profiles(c.source(), showValues, strict)
+	found, err := lint.Files(c.source(), false)
 	if err != nil {
 		return err
 	}
+	pair, err := c.source().Open()
+	if err != nil {
+		return err
+	}
+	pair.Read("", true)
+	_, err = config.Query{Sources: c.source(), Strict: strict}.Decide(pair, nil)
+	if malformed, ok := errors.AsType[*config.ParseError](err); ok { // No other error matters here.
+		return malformed
+	}
 	for _, d := range found {
-		show(c.errs, "", d)
-	}
-	out := bufio.NewWriter(c.out)
-	if c.json {
-		printProfiles(out, all)
-		return out.Flush()
-	}
-	separator := ""
-	for name, properties := range all {
-		fmt.Fprintf(out, "%s[%s]\n", separator, escape.Plain(name))
-		separator = "\n"
-		for key, value := range properties {
-			printProperty(out, key, value)
+		switch d.Code {
+		case "malformed-line", "missing-file", "unreadable-file", "no-home-directory":
+			d.Severity = config.SeverityWarning
+			show(c.errs, "", d)
 		}
 	}
+	out, separator := bufio.NewWriter(c.out), ""
+	if c.json {
+		fmt.Fprint(out, `{"profiles":{`)
+	}
+	for _, p := range pair.Places() {
+		switch properties := shown(pair, p, showValues); {
+		case !p.Profile:
+		case c.json:
+			fmt.Fprint(out, separator, inJSON(p.Name), ":", inJSON(properties))
+			separator = ","
+		default:
+			fmt.Fprintf(out, "%s[%s]\n", separator, escape.Plain(p.Name))
+			separator = "\n"
+			for _, key := range slices.Sorted(maps.Keys(properties)) {
+				printProperty(out, key, properties[key])
+			}
+		}
+	}
+	if c.json {
+		fmt.Fprintln(out, "}}")
+	}
 	return out.Flush()
+}
+
+// shown returns the values of a profile by key. One that is not shown is "***", and a property with sub-properties has
+// an empty value. The value of a secret is never shown, nor one that has the key of a secret in a further line.
+func shown(pair *sharedfile.Pair, p sharedfile.Place, showValues bool) map[string]string {
+	all := map[string]string{}
+	for _, r := range pair.Readings { // The credentials file, which wins, comes last.
+		for key, v := range r.Sections[p].Values() {
+			switch {
+			case v.Group:
+				all[key] = ""
+			case !showValues || v.Secret || sharedfile.IsSecret(key):
+				all[key] = "***"
+			default:
+				all[key] = string(v.Text)
+			}
+		}
+	}
+	return all
 }
 
 // printProperty writes a property. Further lines of the value are indented.
@@ -74,28 +121,11 @@ func printProperty(w io.Writer, key, value string) {
 	fmt.Fprintln(w, strings.Replace(strings.Join(lines, "\n    "), "\n    ", " ", 1))
 }
 
-// printProfiles writes {"profiles":{name:{key:value}}}, with names and keys in the order of the files.
-func printProfiles(w io.Writer, all iter.Seq2[string, iter.Seq2[string, string]]) {
-	fmt.Fprint(w, `{"profiles":{`)
-	separator := ""
-	for name, properties := range all {
-		fmt.Fprint(w, separator, quotedJSON(name), ":{")
-		separator = ","
-		between := ""
-		for key, value := range properties {
-			fmt.Fprint(w, between, quotedJSON(key), ":", quotedJSON(value))
-			between = ","
-		}
-		fmt.Fprint(w, "}")
-	}
-	fmt.Fprintln(w, "}}")
-}
-
-// quotedJSON returns a string in JSON.
-func quotedJSON(text string) string {
+// inJSON returns a string, or a map of strings sorted by key, in JSON.
+func inJSON[T string | map[string]string](value T) string {
 	var b strings.Builder
 	encoder := json.NewEncoder(&b)
 	encoder.SetEscapeHTML(false)
-	_ = encoder.Encode(text) // A string can always be encoded.
+	_ = encoder.Encode(value) // Strings can always be encoded.
 	return strings.TrimSuffix(b.String(), "\n")
 }

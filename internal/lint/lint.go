@@ -3,7 +3,7 @@
 //
 // Each of these files uses those before it: tools.go has what is known of other tools, findings.go is the sink,
 // file.go looks at a file line by line as it is read, values.go at values, section.go at the lines of one section, and
-// variables.go at variables. lint.go and profiles.go are what other packages call.
+// variables.go at variables. lint.go is what other packages call.
 package lint
 
 import (

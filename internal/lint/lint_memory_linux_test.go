@@ -85,12 +85,12 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 						require.Error(t, err)
 					},
 					"profiles": func() {
-						seq, _, err := lint.Profiles(src, true, false)
+						pair, err := src.Open()
 						require.NoError(t, err)
-						for _, values := range seq {
-							for range values {
-								continue
-							}
+						pair.Read("", true)
+						for _, p := range pair.Places() {
+							pair.Readings[0].Sections[p].Values()
+							pair.Readings[1].Sections[p].Values()
 						}
 					},
 				} {
@@ -126,6 +126,16 @@ func resident(t *testing.T, field string) int {
 	n, err := strconv.Atoi(strings.Fields(after)[0])
 	require.NoError(t, err)
 	return n << 10
+}
+
+// manyProfiles returns a config file with n profiles of six keys each.
+func manyProfiles(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "[profile p%d]\nregion = eu-west-1\noutput = json\nretry_mode = adaptive\n"+
+			"max_attempts = %d\nrole_arn = arn:aws:iam::1:role/r%d\nsource_profile = default\n", i, i%9+1, i)
+	}
+	return b.String()
 }
 
 func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {

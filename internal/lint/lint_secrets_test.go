@@ -60,10 +60,6 @@ func everything(src config.Sources, profile string) []any {
 			settings, err := lint.Resolve(q)
 			said = append(said, settings, err)
 		}
-		for _, show := range []bool{false, true} {
-			_, found, err = lint.Profiles(src, show, strict)
-			said = append(said, found, err)
-		}
 	}
 	return said
 }
@@ -88,22 +84,6 @@ func TestSecretsStayInGoodFiles(t *testing.T) {
 	src.FS = nil // The file system of the test holds the texts.
 	said[0] = src
 	requireNoSecret(t, printAll(t, said...))
-}
-
-func TestSecretsStayInValuesOfProfiles(t *testing.T) {
-	t.Parallel()
-	src := world.Texts("", strings.Join([]string{
-		"[default]", "AWS_Secret_Access_Key = " + secret, "aws_session_token: " + secret, "password = " + secret,
-		"notes = a", "  AWS_SESSION_TOKEN : " + secret, "  b", "s3 =", "  x = " + secret,
-	}, "\n"))
-	raw, err := world.RawProfiles(src)
-	require.NoError(t, err)
-	require.Equal(t, secret, raw["default"]["aws_secret_access_key"], "the test has no secrets to find")
-
-	shown := profiles(t, src, true)["default"]
-	require.Equal(t, secret, shown["password"], "a value that no rule hides")
-	delete(shown, "password")
-	requireNoSecret(t, printAll(t, shown, profiles(t, src, false)))
 }
 
 func TestSecretsStayInBadFiles(t *testing.T) {
@@ -138,12 +118,12 @@ func TestSecretsStayInBadFiles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for _, src := range []config.Sources{world.Texts(bad, ""), world.Texts("", bad), world.Texts(bad, bad)} {
-				_, _, err := lint.Profiles(src, true, true)
+				_, err := lint.Resolve(config.Query{Sources: src, Strict: true})
 				require.Error(t, err)
 				requireNoSecret(t, printAll(t, everything(src, "")...)+printAll(t, everything(src, "default")...))
-				for _, values := range profiles(t, src, true) {
-					requireNoSecret(t, printAll(t, values))
-				}
+				raw, err := world.RawProfiles(src)
+				require.NoError(t, err)
+				requireNoSecret(t, printAll(t, raw))
 			}
 		})
 	}

@@ -16,9 +16,5 @@ func Readers(src config.Sources) map[string]func(strict bool) error {
 			_, err := lint.Files(src, strict)
 			return err
 		},
-		"profiles": func(strict bool) error {
-			_, _, err := lint.Profiles(src, true, strict)
-			return err
-		},
 	}
 }
