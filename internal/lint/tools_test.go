@@ -97,7 +97,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"one quote in a continuation":                            {config: "[default]\nnote = a\n  b = '\n", want: []string{"3 " + onlyGo}},
 		"value of two quotes":                                    {config: "[default]\nnote = ''\n"},
 		"CR within a line":                                       {config: "[default]\nnote = a\rb\n", want: []string{"2 " + python}},
-		"CR within a line, and a sign behind it":                {config: "[default]\nnote = a\rb = c\n", want: []string{"2 " + python}},
+		"CR within a line, and a sign behind it":                 {config: "[default]\nnote = a\rb = c\n", want: []string{"2 " + python}},
 		"CR within a header":                                     {credentials: "[de\rv]\n", want: []string{"1 " + python + " " + onlyJS}},
 		"colon before a key":                                     {config: "[default]\n:a=b\n", want: []string{"2 " + python}},
 		"colon before an equals sign":                            {config: "[default]\nmax_attempts: 5 = x\n", want: []string{"2 " + onlyGo + " " + python}},

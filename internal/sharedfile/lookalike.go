@@ -9,7 +9,7 @@ import (
 // Lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
 // key that is a retry setting, and for one that resembles none.
 func Lookalike(key string) string {
-	if RetryKey(key) != "" {
+	if len(key) < len("retries") || len(key) > len("aws_max_error_retry") || RetryKey(key) != "" { // The lengths of those below.
 		return ""
 	}
 	word := strings.TrimPrefix(strings.ReplaceAll(ASCIILower(key), "-", "_"), "aws_")
