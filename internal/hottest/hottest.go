@@ -16,17 +16,11 @@ const Rest = "other"
 
 // Scopes reads strategies. It is safe for concurrent use.
 type Scopes struct {
-	limit int
-	name  func(retry.ScopeKey) string
+	Limit int                         // how many to show: those with the most waiting attempts, then the most quota used
+	Name  func(retry.ScopeKey) string // called without a lock; "" is the rest; nil means the text of the key, or "(all)"
 
 	mu    sync.Mutex
-	shown map[string]bool // at the last reading; guarded by mu
-}
-
-// New returns Scopes that show n scopes: those with the most waiting attempts, then the most quota used. name is called
-// without a lock; an empty text is the rest. Nil means the text of the key, "(all)" for the strategy as a whole.
-func New(n int, name func(retry.ScopeKey) string) *Scopes {
-	return &Scopes{limit: max(n, 0), name: name}
+	shown map[string]bool // at the last reading, at most Limit; guarded by mu
 }
 
 // Reading is the state of strategies that metrics show.
@@ -56,8 +50,8 @@ func (s *Scopes) Read(strategies []retry.Strategy) (r Reading) {
 			empty = empty || scope.Key != retry.ScopeKey{} && max(scope.Quota, one.Pool) < plan.RetryCost
 			failures, calls = failures+scope.StoreFailures, calls+scope.StoreCalls-min(scope.StoreCalls, 1)
 			name := cmp.Or(scope.Scope, "(all)")
-			if s.name != nil {
-				name = cmp.Or(s.name(scope.Key), Rest)
+			if s.Name != nil {
+				name = cmp.Or(s.Name(scope.Key), Rest)
 			}
 			if name = Label(name); name != scope.Scope { // the snapshot itself stays as it is
 				scope = new(*scope)
@@ -83,38 +77,32 @@ func (s *Scopes) choose(all []*retry.ScopeSnapshot) (chosen []retry.ScopeSnapsho
 	slices.SortStableFunc(all, func(a, b *retry.ScopeSnapshot) int { return strings.Compare(a.Scope, b.Scope) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var shown, others []*retry.ScopeSnapshot // at most limit each
+	var hot []*retry.ScopeSnapshot // the hottest first
 	var rest *retry.ScopeSnapshot
-	insert := func(into []*retry.ScopeSnapshot, scope *retry.ScopeSnapshot) []*retry.ScopeSnapshot {
-		at, _ := slices.BinarySearchFunc(into, scope, hotter)
-		if into = slices.Insert(into, at, scope); len(into) > s.limit {
-			rest, into = add(rest, into[s.limit]), into[:s.limit]
-		}
-		return into
-	}
 	for len(all) > 0 {
 		scope := all[0]
 		for all = all[1:]; len(all) > 0 && all[0].Scope == scope.Scope; all = all[1:] {
 			scope = add(new(*scope), all[0])
 		}
-		switch {
-		case scope.Scope == Rest:
+		if scope.Scope == Rest {
 			rest = add(rest, scope)
-		case s.shown[scope.Scope]:
-			shown = insert(shown, scope)
-		default:
-			others = insert(others, scope)
+			continue
 		}
-	}
-	for _, scope := range others {
-		if len(shown) < s.limit || clearlyHotter(scope, shown[s.limit-1]) {
-			shown = insert(shown, scope)
-		} else {
-			rest = add(rest, scope)
+		at, _ := slices.BinarySearchFunc(hot, scope, hotter)
+		if hot = slices.Insert(hot, at, scope); len(hot) <= s.Limit {
+			continue
 		}
+		out, coldest := len(hot)-1, hot[len(hot)-1] // at most Limit were shown, so there is a newcomer
+		for s.shown[hot[out].Scope] {
+			out--
+		}
+		if clearlyHotter(hot[out], coldest) {
+			out = len(hot) - 1
+		}
+		rest, hot = add(rest, hot[out]), slices.Delete(hot, out, out+1)
 	}
-	s.shown = make(map[string]bool, len(shown))
-	for _, scope := range shown {
+	s.shown = make(map[string]bool, len(hot))
+	for _, scope := range hot {
 		s.shown[strings.Clone(scope.Scope)] = true // it may be a part of a longer text
 		chosen = append(chosen, *scope)
 	}

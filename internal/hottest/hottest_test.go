@@ -53,12 +53,12 @@ func TestHottestScopesComeFirstAndTheRestIsOne(t *testing.T) {
 		-1: "other 3 420", 0: "other 3 420", 1: "c 3 0,other 0 420", 2: "c 3 0,d 0 400,other 0 20",
 		4: "c 3 0,d 0 400,a 0 10,b 0 10,other 0 0", 5: "c 3 0,d 0 400,a 0 10,b 0 10,(all) 0 0", 100: "c 3 0,d 0 400,a 0 10,b 0 10,(all) 0 0",
 	} {
-		r := hottest.New(n, nil).Read([]retry.Strategy{s})
+		r := (&hottest.Scopes{Limit: n}).Read([]retry.Strategy{s})
 		require.Equal(t, want, strings.Join(lines(r), ","), n)
 		require.Equal(t, 5, r.AllScopes)
 	}
 	require.Equal(t, before, s.snapshot.Scopes, "the snapshot stays as it is")
-	require.Empty(t, hottest.New(20, nil).Read(nil).Scopes)
+	require.Empty(t, (&hottest.Scopes{Limit: 20}).Read(nil).Scopes)
 }
 
 func TestScopesWithOneNameAreOne(t *testing.T) {
@@ -70,10 +70,10 @@ func TestScopesWithOneNameAreOne(t *testing.T) {
 	}
 	two.snapshot.Scopes[0].FleetRate, two.snapshot.Scopes[0].Key.Region = 19, "eu-north-1"
 	two.snapshot.Scopes[0].Limited = true
-	r := hottest.New(20, func(key retry.ScopeKey) string {
+	r := (&hottest.Scopes{Limit: 20, Name: func(key retry.ScopeKey) string {
 		name, _, _ := strings.Cut(strings.TrimPrefix(key.Resource, "secret"), "-")
 		return name
-	}).Read([]retry.Strategy{one, two})
+	}}).Read([]retry.Strategy{one, two})
 	require.Equal(t, []string{"tenant 3 30", "orders 1 12", "other 9 9"}, lines(r))
 	tenant, orders := r.Scopes[0], r.Scopes[1]
 	require.Equal(t, retry.ScopeKey{Service: "dynamodb", Region: "eu-west-1"}, retry.ScopeKey{Service: tenant.Key.Service, Region: tenant.Key.Region})
@@ -87,16 +87,16 @@ func TestScopesWithOneNameAreOne(t *testing.T) {
 
 func TestNamesAreLabels(t *testing.T) {
 	t.Parallel()
-	r := hottest.New(20, func(key retry.ScopeKey) string {
+	r := (&hottest.Scopes{Limit: 20, Name: func(key retry.ScopeKey) string {
 		return map[string]string{"a": "x\xff", "b": strings.Repeat("é", 200), "c": hottest.Rest, "d": ""}[key.Resource]
-	}).Read([]retry.Strategy{show(t, table("a", 4, 0), table("b", 3, 0), table("c", 2, 0), table("d", 1, 0))})
+	}}).Read([]retry.Strategy{show(t, table("a", 4, 0), table("b", 3, 0), table("c", 2, 0), table("d", 1, 0))})
 	require.Equal(t, []string{"x\uFFFD 4 0", strings.Repeat("é", 100) + " 3 0", "other 3 0"}, lines(r))
 }
 
 func TestStrategiesThatCannotPayOrReachTheirStoreCount(t *testing.T) {
 	t.Parallel()
 	read := func(s *showing) string {
-		r := hottest.New(1, nil).Read([]retry.Strategy{s, s})
+		r := (&hottest.Scopes{Limit: 1}).Read([]retry.Strategy{s, s})
 		return fmt.Sprint(r.PoolsEmpty, r.StoresUnreached, r.Kinds)
 	}
 	store := func(pool, used int, calls, failures uint64) *showing {
@@ -117,7 +117,7 @@ func TestStrategiesThatCannotPayOrReachTheirStoreCount(t *testing.T) {
 // A thousand tables have the same load. Without a scope that keeps its place, 236 would have series, and 21 do.
 func TestUniformTroubleMakesFewSeries(t *testing.T) {
 	t.Parallel()
-	random, scopes, seen := rand.New(rand.NewPCG(1, 2)), hottest.New(20, nil), map[string]bool{}
+	random, scopes, seen := rand.New(rand.NewPCG(1, 2)), &hottest.Scopes{Limit: 20}, map[string]bool{}
 	var tables []retry.ScopeSnapshot
 	for i := range 1000 {
 		tables = append(tables, table(fmt.Sprintf("table-%04d", i), 0, 0))
@@ -158,7 +158,7 @@ func TestReadingLosesNothingConcurrentSafe(t *testing.T) {
 	}
 	for _, n := range []int{0, 1, 20, 49, 149, 200} {
 		for _, name := range []func(retry.ScopeKey) string{nil, func(k retry.ScopeKey) string { return k.Resource[:1] }} {
-			scopes := hottest.New(n, name)
+			scopes := &hottest.Scopes{Limit: n, Name: name}
 			var all sync.WaitGroup
 			for range 4 {
 				all.Go(func() {
@@ -182,7 +182,7 @@ func BenchmarkRead(b *testing.B) {
 	for i := range 10_000 {
 		tables = append(tables, table(fmt.Sprintf("table-%05d", i), i%3, i%7))
 	}
-	strategies, scopes := []retry.Strategy{show(b, tables...)}, hottest.New(20, nil)
+	strategies, scopes := []retry.Strategy{show(b, tables...)}, &hottest.Scopes{Limit: 20}
 	b.ReportAllocs()
 	for b.Loop() {
 		scopes.Read(strategies)

@@ -76,7 +76,7 @@ func New(c Config) (*Telemetry, error) {
 	if err != nil {
 		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
 	}
-	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod, c.SDKServices), config: c, hottest: hottest.New(c.Scopes, c.ScopeName), version: version.Own()}
+	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod, c.SDKServices), config: c, hottest: &hottest.Scopes{Limit: c.Scopes, Name: c.ScopeName}, version: version.Own()}
 	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
 		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
 	}

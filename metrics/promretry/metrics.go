@@ -105,7 +105,7 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		config: c,
 		gauges: newGauges(),
-		scopes: hottest.New(c.Scopes, c.ScopeName),
+		scopes: &hottest.Scopes{Limit: c.Scopes, Name: c.ScopeName},
 		callDuration: histogram("awsretry_call_duration_seconds",
 			"Duration of operations, with all attempts and waits.", seconds, with("awsretry_outcome")),
 		callRetries: histogram("awsretry_call_retries",
