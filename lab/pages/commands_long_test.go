@@ -4,7 +4,9 @@ package pages_test
 
 import (
 	"net/http"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -25,6 +27,7 @@ var (
 // TestTestsOfThePagesRun runs every go test of a page where the page says. It only repeats less: once in place of several
 // times, and with -short. What the tests print in full, make long and the targets of the Makefile show.
 func TestTestsOfThePagesRun(t *testing.T) {
+	t.Parallel()
 	var ran []string
 	environment := clean(t, t.TempDir())
 	for _, c := range commandsOf(t) {
@@ -76,4 +79,34 @@ func TestLiveOfThePagesServes(t *testing.T) {
 	}, time.Minute, 50*time.Millisecond)
 	require.NoError(t, syscall.Kill(-shell.Process.Pid, syscall.SIGINT))
 	_ = shell.Wait() // go run says 1 of any program that was interrupted
+}
+
+func TestExampleOfThePagesRuns(t *testing.T) {
+	t.Parallel()
+	at := slices.IndexFunc(commandsOf(t), func(c command) bool { return c.line == "go run ./example" })
+	require.GreaterOrEqual(t, at, 0)
+	c := commandsOf(t)[at]
+	redis, err := filepath.Abs(".bin/redis") // of make redis
+	require.NoError(t, err)
+	shell := exec.CommandContext(t.Context(), "sh", "-c", "PATH=$PATH:"+redis+"; "+c.line+" -for 1s")
+	shell.Dir, shell.Env = c.folder, clean(t, t.TempDir())
+	out, err := shell.CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Regexp(t, `(?m)^throttled .* %$`, string(out))
+	require.Regexp(t, `(?m)^goodput .*/s$`, string(out))
+	if _, err := os.Stat(redis); err == nil {
+		require.Contains(t, string(out), "40 worker processes with a redis-server.")
+	}
+}
+
+func TestTargetsOfThePagesRun(t *testing.T) {
+	for target, variables := range made {
+		t.Run(target, func(t *testing.T) {
+			shell := exec.CommandContext(t.Context(), "sh", "-c", "unset MAKEFLAGS MFLAGS; "+variables+" make "+target)
+			shell.Env = clean(t, t.TempDir())
+			out, err := shell.CombinedOutput()
+			require.NoError(t, err, string(out))
+			require.NotEmpty(t, out)
+		})
+	}
 }

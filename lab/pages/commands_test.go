@@ -21,7 +21,8 @@ var (
 	shellBlock = regexp.MustCompile("(?ms)^ *```sh\n(.*?)^ *```$")
 	inlineGo   = regexp.MustCompile("(?s)`(go (?:-C|run|test|doc|install|generate) [^`]*)`" +
 		"(?:,?\\s+in\\s+(?:\\[[^\\]]*\\]\\(([^)#]+)\\)|`([^`]+)`))?")
-	shellWord = regexp.MustCompile(`'[^']*'|\S+`)
+	inlineMake = regexp.MustCompile("`((?:[A-Z]+=\\S+ )*make [^`]*)`")
+	shellWord  = regexp.MustCompile(`'[^']*'|\S+`)
 )
 
 // command is a command of a page, and the folder in which the page says to run it: that of a link or of code behind it
@@ -31,6 +32,16 @@ type command struct{ page, folder, line string }
 var testPattern = regexp.MustCompile(`^go (-C \S+ )?test `)
 
 func (c command) isTest() bool { return testPattern.MatchString(c.line) }
+
+// targets returns the targets of a command of make.
+func (c command) targets() []string {
+	assigns := func(word string) bool { return strings.Contains(word, "=") }
+	words := slices.DeleteFunc(strings.Fields(c.line), assigns)
+	if words[0] != "make" {
+		return nil
+	}
+	return words[1:]
+}
 
 func commandsOf(t *testing.T) (found []command) {
 	t.Helper()
@@ -64,26 +75,73 @@ func commandsOf(t *testing.T) (found []command) {
 			}
 			found = append(found, command{page, folder, strings.Join(strings.Fields(inline[1]), " ")})
 		}
+		for _, inline := range inlineMake.FindAllStringSubmatch(text, -1) {
+			found = append(found, command{page, ".", strings.Join(strings.Fields(inline[1]), " ")})
+		}
 	}
 	return found
 }
 
 const prometheusTools = ".bin/prometheus/usr/bin" // of make prometheus
 
-// notRun are the commands that no test runs, and why.
+// notRun are the commands that TestCommandsOfThePagesRun does not run, and why.
 var notRun = map[string]string{
-	"go run ./example": "it needs a redis-server and a minute; the tests of fleet/example run it",
+	"go run ./example": "it takes half a minute; TestExampleOfThePagesRuns, of make long, runs it",
 	"go run ./live":    "it serves until it is stopped; TestLiveOfThePagesServes, of make long, runs it",
 	"go install github.com/awsretry/awsretry/cmd/awsretry@latest": "nothing is released yet",
-	"ACL SETUSER": "a server of Redis runs it, in the tests of fleet",
+	"ACL SETUSER": "a server of Redis runs it, in TestUserOfThePageMayDoWhatAFleetDoesAndNoMore of make servers",
+}
+
+var (
+	// made are the targets that TestTargetsOfThePagesRun, of make long, makes, with variables for the least of them.
+	made = map[string]string{"help": "", "soak": "SOAK=1s", "bench": "ROUNDS=1 BENCH=Classify BENCHTIME=1x"}
+	// notMade are the targets of pages that neither that test nor continuous integration makes, and why.
+	notMade = map[string]string{
+		"quick":        "make race runs these tests",
+		"test":         "make race runs these tests",
+		"fmt":          "it writes, and make fmt-diff compares",
+		"tidy":         "it writes, and make tidy-diff compares",
+		"readme":       "it writes, and its test in make long compares",
+		"never-worse":  "it writes, and its test in make long compares",
+		"conformance":  "it writes, and its test in make long compares",
+		"bench-effect": "it takes 80 s with one seed; make race plays a few of the scenarios",
+		"fleet-tables": "it takes a quarter of an hour",
+		"dynalite":     "it needs npm and node",
+	}
+)
+
+// TestTargetsOfThePagesAreMade finds each target of make on a page among those that continuous integration makes, for a
+// push or every night, or in one of the two lists.
+func TestTargetsOfThePagesAreMade(t *testing.T) {
+	t.Parallel()
+	makefile, workflow := read(t, "Makefile"), read(t, ".github/workflows/ci.yml")
+	require.Contains(t, workflow, " run: .ci/run\n")
+	require.Contains(t, read(t, ".ci/run"), "\nexec make check\n")
+	integrated := []string{"check"}
+	for _, targets := range regexp.MustCompile(`(?m)^STEPS := (.*)$|^check: ([^#]*)|run: make (.*)$`).FindAllStringSubmatch(makefile+workflow, -1) {
+		integrated = append(integrated, strings.Fields(strings.Join(targets[1:], " "))...)
+	}
+	require.Subset(t, integrated, []string{"race", "long", "redis", "servers"})
+	listed := maps.Clone(notMade)
+	maps.Copy(listed, made)
+	unused := maps.Clone(listed)
+	for _, c := range commandsOf(t) {
+		for _, target := range c.targets() {
+			require.Contains(t, makefile, "\n"+target+": ", "%s: %s", c.page, c.line)
+			if !slices.Contains(integrated, target) {
+				require.Contains(t, listed, target, "%s: nothing makes it", c.page)
+				delete(unused, target)
+			}
+		}
+	}
+	require.Empty(t, unused, "no page has these, or continuous integration makes them")
 }
 
 // TestCommandsOfThePagesRun runs every command of a block for the shell and every go command of a sentence, where the page
-// says. The settings of the machine do not count. Package main of cmd/awsretry runs the commands that begin with awsretry.
+// says. The settings of the machine do not count.
 func TestCommandsOfThePagesRun(t *testing.T) {
 	t.Parallel()
-	targets, home := read(t, "Makefile"), t.TempDir()
-	ran := map[string]bool{}
+	ran, unused, home := map[string]bool{}, maps.Clone(notRun), t.TempDir()
 	for _, c := range commandsOf(t) {
 		line := c.line
 		if ran[c.folder+line] {
@@ -93,16 +151,13 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		words := shellWord.FindAllString(line, -1)
 		begins := func(command string) bool { return strings.HasPrefix(line+" ", command+" ") }
 		switch {
-		case slices.ContainsFunc(slices.Collect(maps.Keys(notRun)), begins), words[0] == "awsretry":
-			if words[0] == "go" && words[1] == "run" {
-				require.FileExists(t, filepath.Join(c.folder, words[2], "main.go"), "%s: %s", c.page, line)
-			}
+		case slices.ContainsFunc(slices.Collect(maps.Keys(notRun)), begins):
+			maps.DeleteFunc(unused, func(command, _ string) bool { return begins(command) })
 			continue
-		case words[0] == "make":
-			for _, target := range words[1:] {
-				require.Contains(t, targets, "\n"+target+":", "%s: %s", c.page, line)
-			}
-			continue
+		case words[0] == "awsretry":
+			continue // package main of cmd/awsretry
+		case c.targets() != nil:
+			continue // TestTargetsOfThePagesAreMade
 		case isWorkspace(line):
 			continue // TestWorkspaceOfTheReadmeRuns
 		case c.isTest():
@@ -120,6 +175,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		})
 	}
 	require.Greater(t, len(ran), 20)
+	require.Empty(t, unused, "no page has these")
 }
 
 // clean is the environment of the machine without settings of AWS, and with another home directory.
