@@ -173,7 +173,7 @@ never-worse: ## print all rows of awsretry beside the plain SDK, and write those
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -v -run '^TestSimulatedNeverWorse$$' . -update
 
 .PHONY: readme
-readme: ## write the tables and the picture of README.md again, a failing table beside a healthy one; 77 s
+readme: ## write the tables and the picture of README.md again, a failing table beside a healthy one; 23 s
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestTablesOfTheReadme$$' . -update
 
 .PHONY: fleet-tables
