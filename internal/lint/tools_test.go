@@ -121,6 +121,8 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"key twice in a section of no profile":  {config: "[plugins]\na = 1\na = 2\n", want: []string{"3 " + python}},
 		"key twice in a [default] of no effect": {config: "[default]\na = 1\na = 2\n[profile default]\nb = 1\n", want: []string{"3 " + python}},
 		"key twice, once before a colon":        {config: "[default]\nmax_attempts: 5 = 1\nmax_attempts = 2\n", want: []string{"2 " + onlyGo + " " + python, "3 " + python}},
+		"key again before a colon":              {config: "[default]\na = 1\na: b = 2\n", want: []string{"3 " + python}},
+		"two keys before a colon":               {config: "[default]\na: b = 1\na: c = 2\n", want: []string{"3 " + python}},
 		"key in two profiles":                   {config: "[default]\na = 1\n[profile dev]\na = 2\n"},
 		// Headers.
 		"section twice":                                     {config: "[default]\na = 1\n[default] # c\nb = 1\n", want: []string{"3 " + python}},
