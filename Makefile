@@ -60,11 +60,11 @@ ahead:
 	@[ -x $(LINT) ] || { nice -n 19 $(MAKE) --no-print-directory $(VET) $(LINT) </dev/null >/dev/null 2>&1 & }
 
 .PHONY: quick
-quick: ## run the tests of the core, without the race detector; 12 s
+quick: ## run the tests of the core, without the race detector; 21 s
 	go test $(FRESH) ./...
 
 .PHONY: test
-test: ## run the tests of the modules that programs use, without the race detector; 78 s
+test: ## run the tests of the modules that programs use, without the race detector; 48 s
 	$(call in,$(RELEASED),go test -vet=off $(FRESH) ./...)
 
 .PHONY: race
