@@ -14,10 +14,7 @@ func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok
 	if !t.Move(token.Ready, token.Reserving) {
 		return false
 	}
-	// Code of the user decides too, and takes its time. By then the record may serve another operation.
-	alone := &record{
-		engine: r.engine, scope: r.scope, op: r.op, plan: r.plan, ctx: r.ctx, partly: r.partly, granted: grant{delay: r.granted.delay},
-	}
+	alone := r.alone()
 	t.Set(token.Ready)
 	defer func() {
 		if recover() != nil { // a classifier or a limiter, which will panic again where the caller sees it
@@ -65,8 +62,18 @@ func (r *record) reserve(t retry.Token, failure error, needed time.Duration) boo
 
 // Unreserve gives back what Reserve has taken.
 func (r *record) Unreserve(t token.Token) {
-	if t.Move(token.Ready, token.Reserving) {
-		r.refund(&r.reserved)
-		t.Set(token.Ready)
+	if !t.Move(token.Ready, token.Reserving) {
+		return
+	}
+	alone := r.alone()
+	alone.reserved, r.reserved = r.reserved, grant{}
+	t.Set(token.Ready)
+	alone.refund(&alone.reserved)
+}
+
+// alone returns a record of the operation for code of the user, which takes its time. By then r may serve another one.
+func (r *record) alone() *record {
+	return &record{
+		engine: r.engine, scope: r.scope, op: r.op, plan: r.plan, ctx: r.ctx, partly: r.partly, granted: grant{delay: r.granted.delay},
 	}
 }

@@ -87,7 +87,7 @@ func (l *Line) InFront(account Account) *Line {
 }
 
 // Beside returns another line, whose callers the account of l serves too if their own has too few tokens,
-// see [Line.Pay]. It serves only the caller that came first of those in all such lines.
+// see [Line.Pay]. It serves only the caller that came first of those in all such lines. No caller may wait in l itself.
 func (l *Line) Beside(account Account) *Line {
 	return &Line{shared: l.shared, account: account, beside: l}
 }
@@ -260,8 +260,11 @@ func (l *Line) waitLocked(now time.Time, ahead int, cost float64) ratelimit.Wait
 func (l *Line) leave(w *waiter) {
 	now := l.Lock()
 	defer l.Release()
-	if w.place != nil {
+	switch {
+	case w.place != nil:
 		w.removeLocked(now)
+	case w.taken == nil:
+		return // It was refused, and others have been served since.
 	}
 	w.giveBackLocked(now)
 	l.serveLocked(now)
@@ -374,7 +377,8 @@ func (s *shared) dismissLocked(now time.Time) {
 }
 
 // serveLocked serves in order all callers that are due, and sets the timer for the first of the others. No caller is served
-// past a caller who came before and waits for the same account. A pass ends once that holds back all who are left.
+// past a caller who came before and waits for the same account. A pass ends once that holds back all who are left, so it
+// takes as long as there are callers before the first of the last line.
 func (s *shared) serveLocked(now time.Time) {
 	s.pass++
 	blocked, soonest := 0, time.Time{}

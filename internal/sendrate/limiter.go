@@ -69,7 +69,7 @@ func (l *Limiter) lineOf(partly bool) *line.Line {
 }
 
 // Report counts the response to an attempt, as [SendRate.Report] says. After a cut it checks every
-// waiting caller, some hundreds at a time, and others may come and go in between.
+// waiting caller.
 func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 	now := l.line.Lock()
 	change.From = l.state.bucket.fill
