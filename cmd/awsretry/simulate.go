@@ -100,7 +100,7 @@ func (s *simulation) checkOut() error {
 
 // play plays all variants. The curve is only for a report about failures.
 func (c *call) play(ctx context.Context, s *simulation, variants []*variant) error {
-	if s.Calls > 0 && s.Duration == longestCalls {
+	if s.Calls > 0 && !s.flags.Changed("duration") {
 		if err := s.untilDone(ctx, variants); err != nil {
 			return err
 		}

@@ -109,6 +109,17 @@ func (s *simulation) seeds() []uint64 {
 
 // complete makes the scenario of the flags, or returns an error for those that cannot be played.
 func (s *simulation) complete() error {
+	for _, name := range []string{"limit", "offered", "burst", "calls", "duration", "seed"} { // Without the flag, zero is the default.
+		if f := s.flags.Lookup(name); f.Changed && slices.Contains([]string{"0", "-0", "0s"}, f.Value.String()) {
+			return usageError("--" + name + ": must be above 0")
+		}
+	}
+	if s.flags.Changed("output") && (s.out == "" || s.out == "-") {
+		return usageError("--output: must be the name of a file")
+	}
+	if s.outage < 0 || s.outage > longestRun {
+		return usageError(fmt.Sprintf("--outage: must be from 0s to %v", longestRun))
+	}
 	if s.Burst == 0 {
 		s.Burst = max(s.Rate, 1) // a bucket with room for less than one request would never allow any
 	}
@@ -279,10 +290,9 @@ func (s *simulation) check() error {
 		text string
 	}{
 		{len(s.vs) > mostCompare, fmt.Sprintf("--vs: at most %d", mostCompare)},
-		{s.Clients < 1, "--clients: must be at least 1"},
+		{s.Clients < 1 || s.Clients > sim.MaxOpen, fmt.Sprintf("--clients: must be from 1 to %d", sim.MaxOpen)},
 		{s.Calls < 0, "--calls: must be at least 0"},
 		{s.Within <= 0, "--within: must be above 0s"},
-		{s.outage < 0 || s.outage > longestRun, fmt.Sprintf("--outage: must be from 0s to %v", longestRun)},
 		{wanted > mostCalls, fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, wanted)},
 		{s.LastChange() >= s.Duration, fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", s.LastChange(), s.Duration)},
 	} {

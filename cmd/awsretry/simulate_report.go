@@ -84,7 +84,7 @@ func (res *result) spans() (all []page.Phase) {
 	for i, p := range res.Phases {
 		to := res.Duration
 		if i+1 < len(res.Phases) {
-			to = res.Phases[i+1].From
+			to = min(to, res.Phases[i+1].From)
 		}
 		if p.Conditions != res.Conditions && p.From < to {
 			all = append(all, page.Phase{From: p.From, To: to, Label: strings.ReplaceAll(res.changes[i], ";", ", ")})

@@ -94,7 +94,9 @@ func (v *variant) parse() error {
 func (v *variant) set(key, value string) (err error) {
 	switch key {
 	case "behavior":
-		v.behavior = retry.Behavior(value)
+		if v.behavior = retry.Behavior(value); v.behavior != retry.V20 && v.behavior != retry.V21 {
+			return errors.New("must be v2.0 or v2.1")
+		}
 		return nil
 	case "retry_mode", "max_attempts", "max_backoff", "min_delay", "max_elapsed":
 		candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: v.place, Key: key}}
@@ -104,6 +106,9 @@ func (v *variant) set(key, value string) (err error) {
 		v.given = append(v.given, candidate)
 		return nil
 	case "controller":
+		if value != "hold" {
+			return errors.New("must be hold")
+		}
 		v.strategy.Controller = ratelimit.Hold
 	case "quota_capacity":
 		capacity, err := strconv.Atoi(value)
