@@ -106,10 +106,20 @@ func TestRetryWaitsForQuota(t *testing.T) {
 	}
 }
 
+// overslept is a clock whose readings are late by so much.
+type overslept struct {
+	*clock.Fake
+	late *atomic.Int64
+}
+
+func (o overslept) Now() time.Time { return o.Fake.Now().Add(time.Duration(o.late.Load())) }
+
 func TestAttemptThatWaitedForQuotaPastTheEndIsNotMade(t *testing.T) {
 	t.Parallel()
+	var late atomic.Int64
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.QuotaInitial, c.QuotaRefill, c.MaxQuotaWait = new(0), 1, time.Hour
+		c.Clock = overslept{c.Clock.(*clock.Fake), &late} //nolint:forcetypeassert // it is one
 	})
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{MaxElapsed: 20 * time.Second})
 	require.NoError(t, err)
@@ -118,10 +128,11 @@ func TestAttemptThatWaitedForQuotaPastTheEndIsNotMade(t *testing.T) {
 	waited := make(chan error)
 	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
 	require.NoError(t, clk.BlockUntil(t.Context(), 1))
-	clk.Advance(time.Minute) // the tokens come after 14 s, and the operation hears of them too late
+	late.Store(int64(time.Minute))
+	clk.Advance(14 * time.Second) // the tokens are there, and the operation hears of them too late
 	require.ErrorIs(t, <-waited, retry.ErrMaxElapsed)
 	require.NoError(t, s.RecordFailure(token, errServer))
-	require.Equal(t, 60, s.Snapshot().Scopes[0].Quota, "it took nothing")
+	require.Equal(t, 74, s.Snapshot().Scopes[0].Quota, "it took nothing")
 }
 
 func TestQuotaWaitEndsWithTheOperation(t *testing.T) {
