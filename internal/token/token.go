@@ -77,7 +77,7 @@ const (
 	Ready                  // everything but Wait: the attempt may have been made
 	Refused                // the end of the operation, and a last wait
 	Resting                // nothing: the last wait has begun
-	Reserving              // as Ready, once Reserve is done
+	Reserving              // as Ready, in a moment: Reserve copies or keeps something
 
 	phaseBits = 3
 	phaseMask = 1<<phaseBits - 1
