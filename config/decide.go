@@ -38,14 +38,14 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 		}
 		won = true
 	}
-	code := func(kind string) {
+	code := func(builtIn bool) {
 		for _, c := range r.Given {
-			if c.Origin.Kind == kind && cmp.Or(c.setting, c.Origin.Key) == s.key {
+			if (c.Origin.Kind == originDefault) == builtIn && cmp.Or(c.setting, c.Origin.Key) == s.key {
 				add(c)
 			}
 		}
 	}
-	code(originOption)
+	code(false)
 	for _, name := range variables {
 		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
 		if text := r.env(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
@@ -57,7 +57,7 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 			add(c)
 		}
 	}
-	code(originDefault)
+	code(true)
 	return chosen
 }
 

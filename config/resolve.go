@@ -45,8 +45,8 @@ type Query struct {
 	// of attempts depends on it.
 	Service string
 
-	// Given has the values that the program sets, the strongest first. They override the environment and the files if
-	// the Origin has the kind "option", and are weaker than both if it has the kind "default".
+	// Given has the values that the program sets, the strongest first. They override the environment and the files,
+	// unless the Origin has the kind "default": then they are weaker than both.
 	//
 	// [Typed] returns those of options. Those of the program's own flags and files are texts: the Origin of each has the
 	// kind "option", a Name that is the full place, such as "flag --max-attempts", and a Key that is the setting:

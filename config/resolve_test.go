@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -356,4 +357,18 @@ func TestResolveAloneHasNoFindings(t *testing.T) {
 	require.NotEmpty(t, full.Diagnostics)
 	full.Diagnostics = alone.Diagnostics
 	require.Equal(t, full, alone)
+}
+
+func TestValueOfAProgramCountsWhateverItsOriginIsCalled(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]int{"option": 9, "flag": 9, "": 9, "default": 7} {
+		settings, err := config.Query{
+			Given: []config.Candidate{{Raw: "9", Origin: config.Origin{Kind: kind, Key: "max_attempts"}}},
+			Sources: config.Sources{
+				LookupEnv: func(key string) (string, bool) { return "7", key == "AWS_MAX_ATTEMPTS" }, FS: fstest.MapFS{},
+			},
+		}.Resolve()
+		require.NoError(t, err)
+		require.Equal(t, want, settings.MaxAttempts.Value, "kind %q", kind)
+	}
 }

@@ -106,8 +106,8 @@ func (v *variant) set(key, value string) (err error) {
 		v.given = append(v.given, candidate)
 		return nil
 	case "controller":
-		if value != "hold" {
-			return errors.New("must be hold")
+		if value != ratelimit.Hold.String() {
+			return fmt.Errorf("must be %v", ratelimit.Hold)
 		}
 		v.strategy.Controller = ratelimit.Hold
 	case "quota_capacity":
