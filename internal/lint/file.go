@@ -63,7 +63,7 @@ func (x *file) look(at *sharedfile.Pass) {
 		if !x.silent {
 			return
 		}
-		x.silent, at.Settings = false, false
+		x.silent, at.Settings = false, at.Header == forAll
 		if !at.Place.Profile {
 			x.no = append(x.no, x.start)
 		} else if x.unused++; x.unused == 1 {
@@ -80,7 +80,7 @@ func (x *file) header(at *sharedfile.Pass) {
 	if x.silent && x.lacksWord(at.Header) && (x.pair.Profile == "" || x.pair.Profile == at.Header) {
 		x.silent, x.no = false, append(x.no, x.start)
 	}
-	at.Settings = x.silent
+	at.Settings = x.silent || at.Header == forAll && x.Kind == sharedfile.Config
 	x.noteIf(at.Nested, python, headerInValue)
 	comment := at.Text[len(sharedfile.BeforeAny(at.Text)):]
 	x.noteIf((at.Kept || x.kept) && strings.IndexAny(comment, "#;") == 0, toolJS,

@@ -137,6 +137,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"[default] before [profile default] with a block":   {config: "[default]\na = 1\n[profile default]\ns3 =\n  a = b\n"},
 		"empty [profile default] alone":                     {config: "[profile default]\n"},
 		"retry setting in [DEFAULT]":                        {config: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python}},
+		"retry settings in [DEFAULT]":                       {config: "[DEFAULT]\nretry_mode = adaptive\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python, "3 " + python}},
 		"other setting in [DEFAULT]":                        {config: "[DEFAULT]\nregion = a\n[default]\na = 1\n"},
 		"[DEFAULT] in the credentials file":                 {credentials: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"1 " + python}},
 		"quoted name":                                       {config: "[profile \"dev\"]\n", want: []string{"1 " + onlyGo}},
