@@ -137,7 +137,6 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"[default] before [profile default] with a block":   {config: "[default]\na = 1\n[profile default]\ns3 =\n  a = b\n"},
 		"empty [profile default] alone":                     {config: "[profile default]\n"},
 		"retry setting in [DEFAULT]":                        {config: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python}},
-		"retry settings in [DEFAULT]":                       {config: "[DEFAULT]\nretry_mode = adaptive\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python, "3 " + python}},
 		"other setting in [DEFAULT]":                        {config: "[DEFAULT]\nregion = a\n[default]\na = 1\n"},
 		"[DEFAULT] in the credentials file":                 {credentials: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"1 " + python}},
 		"quoted name":                                       {config: "[profile \"dev\"]\n", want: []string{"1 " + onlyGo}},
@@ -424,9 +423,10 @@ func TestResolveNamesTheToolForWhichTheNextSectionBelongsToTheProfileInUse(t *te
 
 func TestResolveNamesTheToolForWhichTheKeysOfAnotherSectionCountInEveryProfile(t *testing.T) {
 	t.Parallel()
-	settings, err := lint.Resolve(config.Query{Sources: shared([]byte("[default]\n[DEFAULT]\nmax_attempts = 5\n"), nil, nil)})
+	const file = "[default]\n[DEFAULT]\nmax_attempts = 5\nregion = a\nretry_mode = adaptive\n"
+	settings, err := lint.Resolve(config.Query{Sources: shared([]byte(file), nil, nil)})
 	require.NoError(t, err)
-	require.Equal(t, []string{"3 " + python}, places(settings.Diagnostics))
+	require.Equal(t, []string{"3 " + python, "5 " + python}, places(settings.Diagnostics))
 }
 
 func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
