@@ -42,9 +42,10 @@ type Strategy interface {
 
 	// RecordFailure ends an operation without success: after a refused refresh, after an
 	// attempt that must not be made again, or after a Wait that failed. A retry that was
-	// granted but not made gives back what it took from the quota. A retry counts as made once
+	// granted but not made gives back what it took from the quota. An attempt counts as made once
 	// the Wait for its token has succeeded, unless the failure is [ErrCanceled] itself: pass
-	// that if your loop calls Wait before it sleeps, and its context ended during the sleep.
+	// that if your loop calls Wait before it sleeps, and its context ended during the sleep. The
+	// send token of that Wait goes back too.
 	RecordFailure(t Token, failure error) error
 
 	// Clock returns the clock that the strategy waits on. It is not nil.

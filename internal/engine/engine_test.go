@@ -124,6 +124,8 @@ func (l *scripted) Expected(r ratelimit.Request) time.Duration {
 	return l.expected
 }
 
+func (l *scripted) Give(r ratelimit.Request) { l.given = append(l.given, r.Cost) }
+
 func (l *scripted) use(c *adaptive.Config) {
 	c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 }

@@ -221,7 +221,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	return nil
 }
 
-// RecordFailure ends the operation without success. It gives back only the cost of a retry that was granted but not made.
+// RecordFailure ends the operation without success. It gives back only what an attempt took that was not made.
 // It reports the attempt to the limiter, unless a refused refresh has done so.
 func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	r, err := e.take(t, true)
@@ -235,6 +235,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	case r.verb.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
 		attempts--
 		e.refuse(t, r, r.refusal(failure, attempts).Because(r.ctx))
+		r.granted.sendPaid = r.limited() // by Wait
 		r.refund(&r.granted)
 	case r.verb.was == token.Ready:
 		r.judgeLast(failure)

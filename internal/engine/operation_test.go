@@ -204,6 +204,7 @@ func TestRetryThatIsCanceledAfterItsWaitGivesBack(t *testing.T) {
 	require.NoError(t, s.RecordFailure(token, retry.ErrCanceled))
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 	require.Equal(t, []bool{false}, l.reports, "the second attempt was not made")
+	require.Len(t, l.given, 1, "nor was its send token used")
 	require.Equal(t, []retry.EventKind{
 		retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded,
 	}, kinds)

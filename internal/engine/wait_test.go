@@ -125,8 +125,6 @@ type slow struct {
 	clk *clock.Fake
 }
 
-func (l slow) Give(r ratelimit.Request) { l.given = append(l.given, r.Cost) }
-
 func (l slow) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
 	l.clk.Advance(time.Second)
 	return l.scripted.Acquire(ctx, r)
