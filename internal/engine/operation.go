@@ -282,14 +282,15 @@ func (r *record) report(throttled, partly bool) (change ratelimit.Change) {
 	return change
 }
 
-// refund returns the cost of a retry to the quota that paid, and its send tokens if it is not made.
+// refund returns the cost of a retry to the quota that paid, and its send tokens if it is not made. The limiter comes last,
+// because that of a user may panic.
 func (r *record) refund(g *grant) {
-	if g.sendPaid {
-		r.scope.Limiter.Give(r.request())
-		g.sendPaid = false
-	}
 	if g.payer != nil {
 		g.payer.Refund(g.cost)
 		g.payer = nil
+	}
+	if g.sendPaid {
+		g.sendPaid = false
+		r.scope.Limiter.Give(r.request())
 	}
 }

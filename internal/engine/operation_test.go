@@ -313,23 +313,60 @@ func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 
 func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 	t.Parallel()
-	var ends []retry.Event
-	s, _ := play.Adaptive(t, func(config *adaptive.Config) {
-		config.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.OperationEnded {
-				ends = append(ends, e)
-			}
-		})
-		config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+	for name, c := range map[string]struct {
+		limiter func(clk *clock.Fake) adaptive.Limiter
+		op      retry.Operation
+		made    int
+		outcome string
+	}{
+		"report": {func(clk *clock.Fake) adaptive.Limiter {
 			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
+		}, retry.Operation{}, 1, "aborted"},
+		"give": {func(clk *clock.Fake) adaptive.Limiter {
+			return ungiven{slow{&scripted{}, clk}}
+		}, retry.Operation{MaxElapsed: 1}, 0, "max_elapsed"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var ends []retry.Event
+			clk := &clock.Fake{}
+			s, err := adaptive.New(adaptive.Config{
+				Standard: standard.Config{Clock: clk, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.OperationEnded {
+						ends = append(ends, e)
+					}
+				})},
+				NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return c.limiter(clk) },
+			})
+			require.NoError(t, err)
+			require.PanicsWithValue(t, name, func() {
+				_ = retry.DoErr(t.Context(), s, c.op, func(context.Context) error { return nil })
+			})
+			require.Len(t, ends, 1)
+			require.Equal(t, c.made, ends[0].Attempt)
+			require.Equal(t, c.outcome, ends[0].Outcome())
+		})
+	}
+}
+
+// ungiven is a limiter that takes no tokens back.
+type ungiven struct{ adaptive.Limiter }
+
+func (ungiven) Give(ratelimit.Request) { panic("give") }
+
+func TestQuotaIsGivenBackAlthoughTheLimiterTakesNoTokensBack(t *testing.T) {
+	t.Parallel()
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return ungiven{sendrate.NewLimiter(sendrate.Config{}, clk)}
 		}
 	})
-	require.PanicsWithValue(t, "report", func() {
-		_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil })
-	})
-	require.Len(t, ends, 1)
-	require.Equal(t, "aborted", ends[0].Outcome())
-	require.Equal(t, 1, ends[0].Attempt)
+	token, err := s.RefreshRetryToken(t.Context(), play.Sent(t, s), errThrottle)
+	require.NoError(t, err)
+	clk.Advance(time.Minute)
+	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+	require.PanicsWithValue(t, "give", func() { _ = s.RecordFailure(token, retry.ErrCanceled) })
+	require.Equal(t, 500, scopesOf(s)[""].Quota)
 }
 
 // The pool fills while one retry waits, and others come later.

@@ -46,10 +46,10 @@ func (r *record) owes() bool { return r.granted.payer == nil && r.granted.cost >
 func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
 	after, paid := token.Issued, false
 	defer func() {
+		defer token.Token(t).Set(after) // also if the limiter of a user panics
 		if paid && after != token.Ready {
 			r.scope.Limiter.Give(r.request())
 		}
-		token.Token(t).Set(after)
 	}()
 	refusal := e.sleep(ctx, t, r)
 	r.scope.Touch() // after the backoff, so that no scope with a waiter is evicted
