@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,34 @@ func TestNoCallFailsThatOnlyNeededMoreTime(t *testing.T) {
 				after := s.Snapshot().Scopes[0]
 				require.Equal(t, min(before.Quota+10, before.QuotaCapacity), after.Quota, "a success pays back")
 				require.Zero(t, after.Waiting)
+			})
+		})
+	}
+}
+
+func TestCeilingIsABoundAlthoughAClassifierDoesNotReturn(t *testing.T) {
+	t.Parallel()
+	for name, leave := range map[string]func(stop <-chan struct{}){
+		"it ends its goroutine": func(<-chan struct{}) { runtime.Goexit() },
+		"it blocks":             func(stop <-chan struct{}) { <-stop },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				stop := make(chan struct{})
+				defer close(stop)
+				l, first := newLearner(t), true
+				op := retry.Operation{Classifier: judge(func() classify.Verdict {
+					if first {
+						first = false
+						leave(stop)
+					}
+					return classify.Verdict{}
+				})}
+				l.teach(t, op, 10*time.Millisecond)
+				took, err := l.do(t, op, time.Hour)
+				require.Error(t, err)
+				require.Equal(t, []time.Duration{10 * time.Second}, took)
 			})
 		})
 	}

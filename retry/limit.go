@@ -93,9 +93,10 @@ func (l *AttemptLimit) expire() {
 	switch {
 	case !due:
 	case after >= l.ceiling:
-		l.end()
-	case !l.scope.end(now, after, func() bool { return l.endWithRetry(after) }):
-		l.goOn()
+		l.end(after)
+	default:
+		l.goOn() // first, because code of the program is asked, which may not return
+		l.scope.end(now, after, func() bool { return l.endWithRetry(after) })
 	}
 }
 
@@ -129,23 +130,26 @@ func (l *AttemptLimit) endWithRetry(after time.Duration) bool {
 	if !owner.Reserve(l.token, &AttemptTimeoutError{After: after, Err: context.DeadlineExceeded}, needed) {
 		return false
 	}
-	ended := l.end()
+	ended := l.end(after)
 	if !ended {
 		owner.Unreserve(l.token)
 	}
 	return ended
 }
 
-// end ends the context, unless the limit was lifted.
-func (l *AttemptLimit) end() bool {
+// end ends the context of an attempt that could take so long, unless it has ended or the limit was lifted.
+func (l *AttemptLimit) end(after time.Duration) bool {
 	l.mu.Lock()
-	l.late = !l.lifted
-	late := l.late
+	ended := !l.lifted && !l.late
+	if ended {
+		l.late, l.after = true, after
+		l.timer.Stop()
+	}
 	l.mu.Unlock()
-	if late {
+	if ended {
 		l.cancel(context.DeadlineExceeded)
 	}
-	return late
+	return ended
 }
 
 // goOn gives the attempt time until the ceiling.
