@@ -108,6 +108,9 @@ func (l *AttemptLimit) due() (now time.Time, after time.Duration, due bool) {
 	if l.lifted || l.late {
 		return now, 0, false
 	}
+	if now.Before(l.moved) { // the clock has gone back
+		l.moved = now
+	}
 	if left := l.after - now.Sub(l.moved); left > 0 {
 		l.timer.Reset(left)
 		return now, 0, false

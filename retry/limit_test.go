@@ -221,6 +221,38 @@ func TestLimitOfAClientOfOnesOwn(t *testing.T) {
 	})
 }
 
+// unsteady is a clock that may go back.
+type unsteady struct {
+	*clock.Fake
+	by time.Duration
+}
+
+func (c *unsteady) Now() time.Time { return c.Fake.Now().Add(c.by) }
+
+func TestAttemptEndsAlthoughTheClockGoesBack(t *testing.T) {
+	t.Parallel()
+	for name, timeout := range map[string]retry.AttemptTimeout{
+		"fixed": retry.FixedTimeout{First: 10 * time.Second}, "learned": slower(t),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clk := &unsteady{Fake: &clock.Fake{}}
+			ctx, limit, err := retry.LimitAttempt(t.Context(), modes(t, clk, nil)["standard"], retry.Operation{}, timeout, 0)
+			require.NoError(t, err)
+			defer limit.Release()
+			clk.Advance(9 * time.Second)
+			clk.by = -time.Hour
+			clk.Advance(10 * time.Second)
+			require.NoError(t, ctx.Err(), "its time starts again")
+			limit.Progress()
+			clk.Advance(9 * time.Second)
+			require.NoError(t, ctx.Err())
+			clk.Advance(time.Second)
+			require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+		})
+	}
+}
+
 // TestTimeoutOfARequestHasTheTimeThatItsBodyNeeds has bodies that were read at once, and answers that do not come.
 func TestTimeoutOfARequestHasTheTimeThatItsBodyNeeds(t *testing.T) {
 	t.Parallel()
