@@ -237,9 +237,7 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 		}
 	}
 	s.pending = again
-	if progress {
-		l.result = Result{Throttled: throttles, Entries: len(entries)}
-	}
+	l.result = Result{Throttled: throttles, Entries: len(entries)}
 	switch {
 	case failure != nil && progress:
 		of.Throttled, of.Entries = throttles, len(entries)

@@ -309,6 +309,33 @@ func TestCanceledSendAllSaysWhatIsLeft(t *testing.T) {
 	}
 }
 
+func TestStrategyHearsOfTheThrottledEntriesOfEachAttemptOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		errs  map[string][]error
+		final string
+		want  int // throttled entries of the last attempt
+	}{
+		"none is written after some were throttled": {map[string][]error{"b": {errTooFast, errInvalid}, "c": {errTooFast, errInvalid}}, "", 0},
+		"all are throttled for good":                {map[string][]error{"a": {errTooFast}, "b": {errTooFast}, "c": {errTooFast}}, "abc", 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			clk, r := &clock.Fake{}, &recorder{}
+			strategy, err := standard.New(standard.Config{Clock: clk, Observer: r})
+			require.NoError(t, err)
+			s := &shelf{errs: c.errs, final: c.final}
+			clk.Run(func() {
+				_, err = retry.SendAll(t.Context(), strategy, retry.Operation{}, retry.Batch[string]{Entries: []string{"a", "b", "c"}}, s.put)
+			})
+			require.Error(t, err)
+			ended := r.of(retry.AttemptEnded)
+			require.Len(t, ended, len(s.calls))
+			require.Equal(t, c.want, ended[len(ended)-1].EntriesThrottled)
+		})
+	}
+}
+
 func TestPanicOfSendPassesThrough(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
