@@ -117,9 +117,9 @@ func (t *LearnedTimeout) scope(op *Operation, now time.Time) *learnedScope {
 	return t.newScope(key, now)
 }
 
-// age returns how long ago scopes were last forgotten.
+// age returns how long ago scopes were last forgotten. A clock that has gone back counts like one that has gone on.
 func (t *LearnedTimeout) age(now time.Time) time.Duration {
-	return time.Duration(now.UnixNano() - t.swept.Load())
+	return time.Duration(now.UnixNano() - t.swept.Load()).Abs()
 }
 
 // newScope forgets scopes without attempts if it is time, and adds one if there is room.
@@ -130,7 +130,7 @@ func (t *LearnedTimeout) newScope(key ScopeKey, now time.Time) *learnedScope {
 	if age := t.age(now); age >= forgotten || len(changed) >= maxLearned && age >= forgotten/10 {
 		t.swept.Store(now.UnixNano())
 		// An attempt that is still under way may hold a forgotten scope; what it reports is then lost.
-		maps.DeleteFunc(changed, func(_ ScopeKey, s *learnedScope) bool { return now.Sub(s.last()) >= forgotten })
+		maps.DeleteFunc(changed, func(_ ScopeKey, s *learnedScope) bool { return now.Sub(s.last()).Abs() >= forgotten })
 	}
 	s := changed[key]
 	if s == nil && len(changed) < maxLearned {

@@ -214,6 +214,31 @@ func TestLearnedTimeoutForgets(t *testing.T) {
 	})
 }
 
+func TestLearnedTimeoutHasRoomAgainAfterItsClockHasGoneBack(t *testing.T) {
+	t.Parallel()
+	clk := &unsteady{Fake: &clock.Fake{}}
+	s, timeout := modes(t, clk, nil)["standard"], slower(t)
+	begin := func(op retry.Operation) *retry.AttemptLimit {
+		_, limit, err := retry.LimitAttempt(acquire(t, s).Context(t.Context()), s, op, timeout, 0)
+		require.NoError(t, err)
+		return limit
+	}
+	for i := range 1000 {
+		begin(retry.Operation{Resource: strconv.Itoa(i)}).Release()
+	}
+	clk.by = -time.Hour
+	clk.Advance(time.Minute)
+	for range 100 {
+		limit := begin(retry.Operation{Resource: "late"})
+		clk.Advance(10 * time.Millisecond)
+		require.True(t, limit.Lift(true))
+		limit.Release()
+	}
+	limit := begin(retry.Operation{Resource: "late"})
+	defer limit.Release()
+	require.Less(t, limit.Allowed(), time.Second, "it has learned")
+}
+
 // A resource may be a part of a document.
 func TestLearnedTimeoutKeepsNoTextOfTheCaller(t *testing.T) {
 	t.Parallel()
