@@ -70,7 +70,8 @@ type Table struct {
 	scopes    []*Scope   // the scopes that have a place
 	cursor    int        // the place that it visits next
 	swept     time.Time  // when the cursor last began a round
-	fullUntil time.Time  // until when all scopes must stay
+	fullSince time.Time  // when all scopes last were found to stay
+	fullUntil time.Time  // until when they must
 }
 
 // NewTable returns a table with the scope of the zero key.
@@ -154,7 +155,7 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 			defer t.mu.Unlock()
 			room := len(t.scopes) < t.config.Max
 			if !room {
-				t.fullUntil = later(soonest, now.Add(askAgain)) // so that all are asked at most once in that time
+				t.fullSince, t.fullUntil = now, later(soonest, now.Add(askAgain)) // so that all are asked at most once in that time
 			}
 			return room
 		default:
@@ -205,8 +206,8 @@ func later(a, b time.Time) time.Time {
 func (t *Table) sweep(now time.Time) (steps int, full bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if left := t.fullUntil.Sub(now); len(t.scopes) >= t.config.Max && left > 0 && left <= longestStay { // more after a clock has gone back
-		return 0, true
+	if left := t.fullUntil.Sub(now); len(t.scopes) >= t.config.Max && left > 0 && left <= longestStay && !now.Before(t.fullSince) {
+		return 0, true // and not if the clock has gone back
 	}
 	if now.Sub(t.swept) >= t.config.Idle {
 		steps = len(t.scopes)

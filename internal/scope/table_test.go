@@ -674,6 +674,36 @@ func (s *settable) Now() time.Time { return s.Fake.Now().Add(s.set) }
 
 // The clock of a strategy that was made outside of a testing/synctest bubble is years ahead of
 // the bubble.
+// unsteady is a clock that may go back.
+type unsteady struct {
+	*clock.Fake
+	by time.Duration
+}
+
+func (c *unsteady) Now() time.Time { return c.Fake.Now().Add(c.by) }
+
+func TestScopesHaveRoomAgainAfterAClockHasGoneBack(t *testing.T) {
+	t.Parallel()
+	for _, by := range []time.Duration{-time.Minute, -30 * time.Minute, -2 * time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			t.Parallel()
+			var clk *unsteady
+			u := newTable(func(c *scope.Config) {
+				clk = &unsteady{Fake: &clock.Fake{}}
+				c.Clock, c.Max, c.Costs, c.Quota.Initial = clk, 1, []int{14}, 500
+			})
+			u.clk = clk.Fake
+			hot := u.use("hot")
+			hot.Quota.Take(500)
+			require.Equal(t, retry.OverflowKey(), u.use("late").Key)
+			clk.Advance(2 * time.Second)
+			hot.Quota.Refund(500)
+			clk.by = by
+			require.Equal(t, "late", u.use("late").Key.Scope)
+		})
+	}
+}
+
 func TestIdleTimeBeginsAnewOnAnotherClock(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 24 * time.Hour
