@@ -154,9 +154,10 @@ var ErrWait = errors.New("retry: no quota in the time allowed")
 // been served: those that wait for this quota, and in the case of the pool those that wait for any that
 // shares it. It returns which of the two paid. It fails with ErrWait after limit, or at once if the cost
 // is above the capacity or no caller may wait, and with ctx.Err() when ctx is done first. Tokens that come
-// exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1.
+// exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1, and nobody waits for more
+// than 2^53 tokens, which the floats of the line would round.
 func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer *Quota, err error) {
-	if q.line == nil || cost > q.Capacity() {
+	if q.line == nil || cost > min(q.Capacity(), 1<<53) {
 		return nil, ErrWait
 	}
 	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
