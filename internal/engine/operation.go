@@ -181,6 +181,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		}
 	}
 	r.granted.payer = nil // it was made
+	r.refund(&r.granted)  // the send tokens of an attempt that its loop did not wait for
 	change := r.report(found.throttled, found.partly)
 	delay, refusal := e.decide(ctx, t, r, &found)
 	if e.observed() {

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -59,4 +60,19 @@ func TestAttemptEndsWhileItsRetryIsBeingReserved(t *testing.T) {
 		require.Equal(t, full, quota())
 		require.NoError(t, s.RecordSuccess(retry.Token(next), retry.Result{}))
 	})
+}
+
+// A loop may sleep the delay itself, and not wait for a send token.
+func TestSendTokenThatWasReservedForALoopThatDoesNotWaitGoesBack(t *testing.T) {
+	t.Parallel()
+	l := &scripted{}
+	s, _ := play.Adaptive(t, l.use)
+	tok := play.Sent(t, s)
+	require.True(t, token.Token(tok).Owner().Reserve(token.Token(tok), errServer, 0))
+	next, err := s.RefreshRetryToken(t.Context(), tok, errServer)
+	require.NoError(t, err)
+	_, err = s.RefreshRetryToken(t.Context(), next, errServer)
+	require.NoError(t, err)
+	require.Len(t, l.requests, 2)
+	require.Len(t, l.given, 1)
 }
