@@ -49,8 +49,8 @@ type call struct {
 	err      error // of the whole call; written before the caller gets the response
 }
 
-func newCall(config *Config, r *http.Request) *call {
-	c := &call{config: config, request: r, body: requestBody{request: r}}
+func newCall(r *http.Request) *call {
+	c := &call{request: r, body: requestBody{request: r}}
 	c.trace.GetConn = func(string) { c.connection.CompareAndSwap(unknown, wanted) }
 	c.trace.GotConn = func(httptrace.GotConnInfo) { c.connection.Store(had) }
 	c.Context = httptrace.WithClientTrace(r.Context(), &c.trace)

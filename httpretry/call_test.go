@@ -281,3 +281,24 @@ func TestPanics(t *testing.T) {
 		}
 	}
 }
+
+func TestPanicBeforeTheFirstAttemptLeavesNoBodyOpen(t *testing.T) {
+	t.Parallel()
+	for name, change := range map[string]func(c *httpretry.Config){
+		"With":      func(*httpretry.Config) { panic("on purpose") },
+		"Operation": func(c *httpretry.Config) { c.Operation = func(*http.Request) retry.Operation { panic("on purpose") } },
+		"AttemptTimeout": func(c *httpretry.Config) {
+			c.AttemptTimeout = retry.TimeoutFunc(func(retry.Operation) retry.AttemptTimeout { panic("on purpose") })
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			body := &bodyReader{Reader: strings.NewReader("x")}
+			transport := newTransport(t, httpretry.Config{Strategy: on(t, nil)})
+			request := newRequest(httpretry.With(t.Context(), change), t, http.MethodPut, "http://service/", "x")
+			request.Body = body
+			require.PanicsWithValue(t, "on purpose", func() { exchange(transport, request) })
+			require.EqualValues(t, 1, body.closed.Load())
+		})
+	}
+}

@@ -36,17 +36,16 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if t == nil {
 		t = &Transport{}
 	}
+	c := newCall(r)
+	defer c.abandon()
 	config, err := t.config.in(r.Context())
 	if err == nil && config.Strategy == nil {
 		err = errNotMade
 	}
 	if err != nil {
-		closeBody(r)
-		return nil, err
+		return c.end(nil, err)
 	}
-	c := newCall(config, r)
-	defer c.abandon()
-	c.operation = config.operation(r)
+	c.config, c.operation = config, config.operation(r)
 	if c.timeout, err = retry.TimeoutOf(config.AttemptTimeout, c.operation); err != nil {
 		return c.end(nil, fmt.Errorf("httpretry: AttemptTimeout: %w", err))
 	}
@@ -54,7 +53,7 @@ func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if config.Policy != nil {
 		options = []retry.Option{retry.WithPolicy(config.Policy)}
 	}
-	response, err := retry.Do(c, replayGuard{c.config.Strategy, c}, c.operation, c.attempt, options...)
+	response, err := retry.Do(c, replayGuard{config.Strategy, c}, c.operation, c.attempt, options...)
 	return c.end(response, err)
 }
 
