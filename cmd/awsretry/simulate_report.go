@@ -2,7 +2,10 @@ package main
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode"
@@ -19,7 +22,39 @@ func (res *result) save(name string) error {
 	if err := page.Write(&report, res.report()); err != nil {
 		return err
 	}
-	return os.WriteFile(name, report.Bytes(), 0o666)
+	if err := replace(name, report.Bytes()); err != nil {
+		return fmt.Errorf("-o: %w", err)
+	}
+	return nil
+}
+
+// replace writes a file. On a full disk an older file stays as it is: the new one is made beside it, and takes its place
+// when it is complete. A pipe, a device, and a file beside which none can be made are written in place.
+func replace(name string, text []byte) error {
+	inPlace := func() error { return os.WriteFile(name, text, 0o666) }
+	old, err := os.Stat(name)
+	if err == nil && !old.Mode().IsRegular() {
+		return inPlace()
+	}
+	if target, err := filepath.EvalSymlinks(name); err == nil {
+		name = target
+	}
+	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return inPlace()
+	}
+	defer func() { _ = os.Remove(part.Name()) }() // It is there if it has not become the file.
+	_, err = part.Write(text)
+	if old != nil {
+		err = errors.Join(err, part.Chmod(old.Mode().Perm()))
+	}
+	if err = errors.Join(err, part.Close()); err != nil {
+		return err
+	}
+	if os.Rename(part.Name(), name) != nil { // such as a file that is mounted by itself
+		return inPlace()
+	}
+	return nil
 }
 
 // report is the report of the simulation.

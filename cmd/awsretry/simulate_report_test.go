@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -55,6 +56,36 @@ func TestSimulateSaysThatTheReportCannotBeWritten(t *testing.T) {
 		require.Contains(t, errs, "awsretry simulate: -o: open "+path+": ")
 		require.NotContains(t, errs, "shows the flags")
 	}
+}
+
+// A disk may be full, so an older report is not touched before the new one is complete.
+func TestReportTakesThePlaceOfAnOlderOne(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, link := filepath.Join(dir, "report.html"), filepath.Join(dir, "link.html")
+	require.NoError(t, os.WriteFile(path, []byte("an older report"), 0o600))
+	require.NoError(t, os.Chmod(path, 0o640))
+	require.NoError(t, os.Symlink("report.html", link))
+	old, err := os.Open(path)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, old.Close()) }()
+
+	_, errs, status := runSimulate(t, "-o", link, "--limit", "20", "--offered", "1", "--seed", "1")
+
+	require.Zero(t, status, errs)
+	text, err := io.ReadAll(old)
+	require.NoError(t, err)
+	require.Equal(t, "an older report", string(text), "it was not written to")
+	text, err = os.ReadFile(path)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "<!doctype html>")
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o640), info.Mode())
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 2, "the link and its target")
+	require.Equal(t, os.ModeSymlink, files[0].Type())
 }
 
 // reported returns the text of a report without its tags.
