@@ -23,6 +23,7 @@ type simulation struct {
 	flags              *pflag.FlagSet
 	vs, phases, limits []string
 	changes            []string // what each phase changes
+	last               string   // the flag that the last change comes from
 	fails              string
 	shares             []float64 // of failing requests, for the picture
 	outage             time.Duration
@@ -139,7 +140,7 @@ func (s *simulation) complete() error {
 		s.Measured.From = settled
 	}
 	if s.Duration == 0 {
-		s.Duration = max(90*time.Second, s.LastChange()+time.Minute)
+		s.Duration = min(max(90*time.Second, s.LastChange()+time.Minute), longestRun)
 		if s.Calls > 0 {
 			s.Duration = longestCalls
 		}
@@ -212,7 +213,8 @@ func (s *simulation) addPhases() error {
 	}
 	var changes []change
 	if s.outage > 0 {
-		changes = []change{{settled, "--outage", "fail=1"}, {settled + s.outage, "--outage", "fail=" + digits(s.Fail)}}
+		place := fmt.Sprintf("--outage %v", s.outage)
+		changes = []change{{settled, place, "fail=1"}, {settled + s.outage, place, "fail=" + digits(s.Fail)}}
 	}
 	for _, text := range s.phases {
 		at, list, _ := strings.Cut(text, ":")
@@ -235,6 +237,7 @@ func (s *simulation) addPhases() error {
 		}
 		s.Phases = append(s.Phases, sim.Phase{From: c.from, Conditions: now})
 		s.changes = append(s.changes, c.text)
+		s.last = c.place
 	}
 	return nil
 }
@@ -280,21 +283,21 @@ func times(value pflag.Value, by float64) string {
 
 // check returns an error for flags that are out of their bounds or conflict.
 func (s *simulation) check() error {
-	wanted := s.Wanted(sim.Window{To: s.Duration})
+	wanted, by := s.Wanted(sim.Window{To: s.Duration}), "--offered, --outage, --phase and --duration"
 	if s.Calls > 0 {
-		wanted = float64(s.Calls)
+		wanted, by = float64(s.Calls), "--calls"
 	}
 	wanted *= float64(len(s.seeds()))
 	for _, wrong := range []struct {
 		is   bool
 		text string
 	}{
+		{s.LastChange() >= s.Duration, fmt.Sprintf("%s: the change at %v must come before the end of the run at %v", s.last, s.LastChange(), s.Duration)},
 		{len(s.vs) > mostCompare, fmt.Sprintf("--vs: at most %d", mostCompare)},
 		{s.Clients < 1 || s.Clients > sim.MaxOpen, fmt.Sprintf("--clients: must be from 1 to %d", sim.MaxOpen)},
 		{s.Calls < 0, "--calls: must be at least 0"},
 		{s.Within <= 0, "--within: must be above 0s"},
-		{wanted > mostCalls, fmt.Sprintf("--offered, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, wanted)},
-		{s.LastChange() >= s.Duration, fmt.Sprintf("--phase %v: begins at the end of the run, which is at %v, or after it", s.LastChange(), s.Duration)},
+		{wanted > mostCalls, fmt.Sprintf("%s: at most %.0f calls in all runs, not %.0f; --seed plays one run", by, mostCalls, wanted)},
 	} {
 		if wrong.is {
 			return usageError(wrong.text)
