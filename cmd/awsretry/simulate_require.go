@@ -39,19 +39,8 @@ func parseRequirement(text string) (requirement, error) {
 		return requirement{}, errors.New("must be a name, <, <=, > or >=, and a limit, such as failed<1%")
 	}
 	name, value := strings.TrimSpace(parts[1]), strings.TrimSpace(parts[3])
-	r := requirement{text: text, sign: parts[2]}
-	share, percent := strings.CutSuffix(value, "%")
-	limit, err := strconv.ParseFloat(strings.TrimSpace(share), 64)
-	if d, invalid := time.ParseDuration(value); err != nil && invalid == nil {
-		limit, err = d.Seconds(), nil
-	}
-	if err != nil || limit-limit != 0 { // neither NaN nor infinite
-		return r, fmt.Errorf("%q: must be a number, a share such as 1%%, or a time such as 2s", value)
-	}
-	if r.limit = limit; percent {
-		r.limit /= 100
-	}
 	rows := sim.Rows(nil)
+	r := requirement{text: text, sign: parts[2]}
 	r.figure = slices.IndexFunc(rows, func(row sim.Row) bool { return row.Key == name || row.Name == name })
 	if r.figure < 0 {
 		var names []string
@@ -60,6 +49,27 @@ func parseRequirement(text string) (requirement, error) {
 		}
 		return r, fmt.Errorf("%q is no figure: %s", name, strings.Join(names, ", "))
 	}
+	limit, err := strconv.ParseFloat(value, 64)
+	want := "must be a number"
+	switch rows[r.figure].Unit {
+	case "%":
+		want = "must be a share in percent such as 1%, or from 0 to 1"
+		if share, percent := strings.CutSuffix(value, "%"); percent {
+			limit, err = strconv.ParseFloat(strings.TrimSpace(share), 64)
+			limit /= 100
+		} else if limit > 1 { // It was meant in percent. Few shares are ever above 1.
+			err = errors.New(want)
+		}
+	case "s":
+		want = "must be a time such as 2s, or a number of seconds"
+		if took, invalid := time.ParseDuration(value); invalid == nil {
+			limit, err = took.Seconds(), nil
+		}
+	}
+	if err != nil || limit-limit != 0 { // neither NaN nor infinite
+		return r, fmt.Errorf("%q: %s", value, want)
+	}
+	r.limit = limit
 	return r, nil
 }
 

@@ -40,8 +40,14 @@ func TestSimulateRefusesARequirementThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{
 		"failed":      "must be a name, <, <=, > or >=, and a limit, such as failed<1%",
-		"failed<soon": `"soon": must be a number, a share such as 1%, or a time such as 2s`,
-		"failed<NaN":  `"NaN": must be a number, a share such as 1%, or a time such as 2s`,
+		"failed<soon": `"soon": must be a share in percent such as 1%, or from 0 to 1`,
+		"failed<NaN":  `"NaN": must be a share in percent such as 1%, or from 0 to 1`,
+		"failed<5":    `"5": must be a share in percent such as 1%, or from 0 to 1`,
+		"failed<5s":   `"5s": must be a share in percent such as 1%, or from 0 to 1`,
+		"p99<1%":      `"1%": must be a time such as 2s, or a number of seconds`,
+		"p99<1d":      `"1d": must be a time such as 2s, or a number of seconds`,
+		"waiting<5s":  `"5s": must be a number`,
+		"begun/s>1%":  `"1%": must be a number`,
 		"errors<1%":   `"errors" is no figure: failed_share, `,
 	} {
 		out, errs, status := runSimulate(t, "--require", value)
