@@ -138,6 +138,9 @@ func (s *simulation) untilDone(ctx context.Context, variants []*variant) error {
 	}
 	s.Duration = time.Duration(math.Ceil(longest)) * time.Second
 	s.Measured.To = s.Duration
+	if len(s.Phases) > 0 && s.Phases[0].From >= s.Duration {
+		return usageError(fmt.Sprintf("--calls %d: all calls are done at %v, and nothing changes before %v", s.Calls, s.Duration, s.Phases[0].From))
+	}
 	return nil
 }
 

@@ -70,3 +70,23 @@ func TestSimulateSaysWhenCallsAreDone(t *testing.T) {
 		require.Contains(t, out, want, args)
 	}
 }
+
+func TestSimulateRefusesAChangeAfterTheLastCall(t *testing.T) {
+	t.Parallel()
+	const few = "--calls 5 --limit 20 --offered 20 --seed 1 "
+	for args, want := range map[string]string{
+		few + "--outage 1m":                   "--calls 5: all calls are done at 1s, and nothing changes before 30s",
+		few + "--phase 1s:fail=1":             "--calls 5: all calls are done at 1s, and nothing changes before 1s",
+		few + "--phase 0s:fail=1 --outage 1m": "",
+		few + "--outage 1m --duration 2m":     "",
+	} {
+		out, errs, status := runSimulate(t, strings.Fields(args)...)
+		if want == "" {
+			require.Zero(t, status, errs)
+			continue
+		}
+		require.Equal(t, exitUsage, status, args)
+		require.Empty(t, out)
+		require.Contains(t, errs, "awsretry simulate: "+want)
+	}
+}
