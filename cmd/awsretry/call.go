@@ -106,6 +106,9 @@ func (c *call) command(name, synopsis, notes, example string, prose bool, act fu
 		Use: name, Short: synopsis, Long: strings.TrimSpace(synopsis + "\n\n" + notes), Example: "  " + example, Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			c.name = cmd.Name()
+			if err := checkEmpty(cmd.Flags()); err != nil {
+				return err
+			}
 			c.checkService()
 			if !prose || c.json || c.width == 0 {
 				return act(cmd.Context())
@@ -121,6 +124,17 @@ func (c *call) command(name, synopsis, notes, example string, prose bool, act fu
 			return err
 		},
 	}
+}
+
+// checkEmpty refuses an empty path or name, most often that of a variable of the shell that is not set. It would count as
+// no flag. An empty service or code is none.
+func checkEmpty(f *pflag.FlagSet) (err error) {
+	f.Visit(func(f *pflag.Flag) {
+		if f.Value.Type() == "string" && f.Value.String() == "" && f.Name != "service" && f.Name != "code" {
+			err = usageError("--" + f.Name + ": must not be empty")
+		}
+	})
+	return err
 }
 
 // folded breaks lines at spaces where they are wider than a terminal. What follows is indented, in a row of a table to

@@ -91,6 +91,21 @@ func TestMisspeltNamesAreSuggested(t *testing.T) {
 	}
 }
 
+// Such as --profile "$PROFILE" with a variable that is not set.
+func TestEmptyFlagsAreRefused(t *testing.T) {
+	t.Parallel()
+	for _, args := range []string{
+		"explain --profile=", "lint --config-file=", "profiles --credentials-file=", "simulate --output=", "simulate --fail=",
+	} {
+		var out, errs bytes.Buffer
+		require.Equal(t, exitUsage, run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs, sources: world(goodFile(), nil)}), args)
+		require.Empty(t, out.String())
+		command, flag, _ := strings.Cut(strings.TrimSuffix(args, "="), " ")
+		require.Equal(t, "awsretry "+command+": "+flag+": must not be empty; awsretry "+command+" -h shows the flags\n", errs.String())
+	}
+	require.Zero(t, run(t.Context(), []string{"classify", "--service", "", "--code", "", "--status", "500"}, system{out: io.Discard, errs: io.Discard}))
+}
+
 func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{

@@ -115,7 +115,7 @@ func (s *simulation) complete() error {
 			return usageError("--" + name + ": must be above 0")
 		}
 	}
-	if s.flags.Changed("output") && (s.out == "" || s.out == "-") {
+	if s.out == "-" {
 		return usageError("--output: must be the name of a file")
 	}
 	if s.outage < 0 || s.outage > longestRun {
