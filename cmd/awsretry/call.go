@@ -259,3 +259,14 @@ func (c *call) print(value any) error {
 func show(w io.Writer, indent string, d config.Diagnostic) {
 	fmt.Fprintln(w, indent+escape.Escaped(d.String()))
 }
+
+// warn prints what was not read, for a command whose output does not say so.
+func (c *call) warn(found []config.Diagnostic) {
+	for _, d := range found {
+		switch d.Code {
+		case "malformed-line", "missing-file", "unreadable-file", "no-home-directory":
+			d.Severity = config.SeverityWarning
+			show(c.errs, "", d)
+		}
+	}
+}

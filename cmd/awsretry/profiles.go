@@ -59,13 +59,7 @@ func (c *call) profiles(showValues, strict bool) error {
 	if malformed, ok := errors.AsType[*config.ParseError](err); ok { // No other error matters here.
 		return malformed
 	}
-	for _, d := range found {
-		switch d.Code {
-		case "malformed-line", "missing-file", "unreadable-file", "no-home-directory":
-			d.Severity = config.SeverityWarning
-			show(c.errs, "", d)
-		}
-	}
+	c.warn(found)
 	out, separator := bufio.NewWriter(c.out), ""
 	if c.json {
 		fmt.Fprint(out, `{"profiles":{`)

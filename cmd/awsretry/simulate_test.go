@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -30,6 +31,16 @@ func TestSimulateOutput(t *testing.T) {
 			requireSimulated(t, c.name, c.args)
 		})
 	}
+}
+
+func TestSimulateWarnsOnceOfWhatItDoesNotRead(t *testing.T) {
+	t.Parallel()
+	sources := world(map[string]string{"config": "[default]\nmalformed\nretry-mode = adaptive\n"}, map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "/nowhere"})
+	var errs bytes.Buffer
+	args := strings.Fields("simulate --config-file /config --vs v2.0 --limit 20 --offered 1 --seed 1")
+	require.Zero(t, run(t.Context(), args, system{out: io.Discard, errs: &errs, sources: sources}))
+	require.Equal(t, "/nowhere: warning: the credentials file that AWS_SHARED_CREDENTIALS_FILE names does not exist [missing-file]\n"+
+		"/config:2: warning: expected an '=' sign in a property; the line is skipped [malformed-line]\n", errs.String())
 }
 
 func TestSimulateSaysOnATerminalWhichVariantItPlays(t *testing.T) {

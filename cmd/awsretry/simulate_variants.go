@@ -12,6 +12,7 @@ import (
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -43,12 +44,15 @@ func (c *call) variants(s *simulation) ([]*variant, error) {
 				return nil, usageError(v.place + ": " + err.Error())
 			}
 		}
-		err := v.resolve(c.query(s.question, c.service))
+		found, err := v.resolve(c.query(s.question, c.service))
 		if invalid, ok := errors.AsType[*config.ValueError](err); ok && i > 0 && invalid.Origin.Name == v.place {
 			return nil, usageError(message(err))
 		}
 		if err != nil {
 			return nil, err
+		}
+		if i == 0 {
+			c.warn(found)
 		}
 		if c.service != "" {
 			v.settings = append(v.settings, page.Setting{Name: "service", Value: c.service, Origin: "--service"})
@@ -145,15 +149,15 @@ func positive(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// resolve reads the settings of the variant.
-func (v *variant) resolve(query config.Query) error {
+// resolve reads the settings of the variant, and returns the findings.
+func (v *variant) resolve(query config.Query) ([]config.Diagnostic, error) {
 	if v.behavior != "" {
 		query.Given = ofBehavior(v.behavior)
 	}
 	query.Given = append(query.Given, v.given...)
-	s, err := query.Resolve()
+	s, err := lint.Resolve(query)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	v.New = func(p sim.Parts) (retry.Strategy, error) {
 		return awsretry.New(s, awsretry.WithConfig(v.strategy), awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
@@ -177,5 +181,5 @@ func (v *variant) resolve(query config.Query) error {
 		}
 	}
 	v.settings = append(all, v.settings...)
-	return nil
+	return s.Diagnostics, nil
 }
