@@ -135,8 +135,8 @@ func Examine(q config.Query) (*config.Settings, error) {
 
 // Files returns the findings about all profiles of both files, about the files themselves, and about variables: first
 // those about variables and paths, then those about the config file, then those about the credentials file, each by
-// line. Errors are a bad value that would win, a named file that does not exist, a file that cannot be read, and one in
-// UTF-16. If strict is true, each malformed line is an error with the code parse-error.
+// line. Errors are a bad value that would win, a named file or profile that does not exist, a file that cannot be read,
+// and one in UTF-16. If strict is true, each malformed line is an error with the code parse-error.
 //
 // The error is a [*config.UnreadableError] for an unreadable file that code named, and for any file above 4 MiB.
 func Files(src config.Sources, strict bool) ([]config.Diagnostic, error) {
@@ -153,6 +153,7 @@ func Files(src config.Sources, strict bool) ([]config.Diagnostic, error) {
 	r.variables(false)
 	r.opened(config.SeverityError)
 	r.pair.Read("", true)
+	r.profile(src)
 	r.sections()
 	all := r.list()
 	for i := range all {
@@ -192,6 +193,19 @@ func (r *report) opened(severity config.Severity) {
 		r.first = append(r.first, d)
 		r.files[i].line = 0 // The file as a whole.
 		r.files[i].noteIf(errors.Is(f.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
+	}
+}
+
+// profile adds the finding about a profile that a variable names but neither file has. It is an error unless code has
+// named a file, which may be one of other profiles.
+func (r *report) profile(src config.Sources) {
+	_, err := config.Query{Sources: src}.Decide(r.pair, nil)
+	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
+		d := config.Diagnostic{Code: "profile-not-found", Message: strings.TrimPrefix(missing.Error(), "config: ")}
+		if !r.pair.Files[0].ByCode && !r.pair.Files[1].ByCode {
+			d.Severity = config.SeverityError
+		}
+		r.first = append(r.first, d)
 	}
 }
 

@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"encoding/binary"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -241,6 +242,30 @@ func TestLintChecksVariablesAsItChecksLines(t *testing.T) {
 			src.LookupEnv = world.LookupIn(c.env)
 			require.ElementsMatch(t, c.want, world.Lines(world.Without(findings(t, src, false))))
 		})
+	}
+}
+
+// A file that a flag names may be one of other profiles, such as that of a repository.
+func TestMissingProfileIsAnErrorOfLintUnlessAFileIsNamed(t *testing.T) {
+	t.Parallel()
+	for _, variable := range []string{"AWS_PROFILE", "AWS_DEFAULT_PROFILE"} {
+		src := world.WithHome(fstest.MapFS{"h/.aws/config": {Data: []byte("[profile prod]\n[dev]\n")}})
+		for name, want := range map[string]string{
+			"prod": "",
+			"prd":  `AWS_PROFILE: profile "prd" not found in /h/.aws/config or /h/.aws/credentials (missing); did you mean "prod" [profile-not-found]`,
+			"dev":  `AWS_PROFILE: profile "dev" not found in /h/.aws/config or /h/.aws/credentials (missing); /h/.aws/config:2 has [dev], which would have to be [profile dev] [profile-not-found]`,
+		} {
+			src.LookupEnv = world.LookupIn(map[string]string{variable: name, "HOME": "/h"})
+			for _, severity := range []string{"error", "warning"} {
+				src.CredentialsFile = map[string]string{"error": "", "warning": "/h/.aws/credentials"}[severity]
+				var wanted []string
+				if want != "" {
+					wanted = []string{severity + ": " + strings.Replace(want, "AWS_PROFILE", variable, 1)}
+				}
+				found := slices.DeleteFunc(findings(t, src, false), func(d config.Diagnostic) bool { return d.Code != "profile-not-found" })
+				require.ElementsMatch(t, wanted, world.Lines(found))
+			}
+		}
 	}
 }
 
