@@ -45,6 +45,8 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 	for _, c := range []struct{ name, config, credentials, want string }{
 		{"without the word profile", "[dev]\n", "", "; /c:1 has [dev], which would have to be [profile dev]"},
 		{"quoted without the word profile", "\n['dev']\n", "", "; /c:2 has ['dev'], which would have to be [profile dev]"},
+		{"with the word profile in another case", "[Profile dev]\n", "", "; /c:1 has [Profile dev], which would have to be [profile dev]"},
+		{"with a dot behind the word", "[profile.dev]\n", "", "; /c:1 has [profile.dev], which would have to be [profile dev]"},
 		{"with the word profile", "", "[a]\n[profile dev]\n", "; /k:2 has [profile dev], which would have to be [dev]"},
 		{"quoted in the credentials file", "", "[a]\n[\"dev\"]\n", `; /k:2 has ["dev"], which would have to be [dev]`},
 		{"the config file first", "[dev]\n", "[profile dev]\n", "; /c:1 has [dev], which would have to be [profile dev]"},
@@ -59,6 +61,12 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 			require.Equal(t, config.Origin{Kind: "option", Name: "WithProfile"}, missing.Origin)
 		})
 	}
+}
+
+func TestMissingProfileThatIsNamedWithTheWordProfile(t *testing.T) {
+	t.Parallel()
+	_, err := config.Query{Sources: world.Texts("[default]\n[profile dev]\n", ""), Profile: "profile dev"}.Resolve()
+	require.EqualError(t, err, `config: option WithProfile: profile "profile dev" not found in /c or /k; /c:2 has [profile dev], whose name is "dev"`)
 }
 
 func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {

@@ -185,10 +185,15 @@ func notFound(profile Setting[string], pair *sharedfile.Pair) error {
 			if at.Place.Profile {
 				names.Add(at.Place.Name)
 			}
-			// The section would be the profile in a file of the other kind, or without its quotes.
-			if hint == "" && (sharedfile.Unquoted(at.Header) == name || sharedfile.ProfileName(sharedfile.Config, at.Header) == name) {
-				hint = f.Path + ":" + strconv.Itoa(int(at.Number)) +
-					" has " + sharedfile.Shorten("["+at.Header+"]") + ", which would have to be " + sharedfile.Shorten(meant)
+			place := f.Path + ":" + strconv.Itoa(int(at.Number)) + " has " + sharedfile.Shorten("["+at.Header+"]")
+			switch {
+			case hint != "":
+			case i == 0 && at.Place.Profile && at.Header == name:
+				hint = place + ", whose name is " + sharedfile.Quote(at.Place.Name)
+			case sharedfile.Unquoted(at.Header) == name, sharedfile.ProfileName(sharedfile.Config, at.Header) == name,
+				i == 0 && !at.Place.Profile && sharedfile.LikeProfile(at.Header) == name:
+				// The section would be the profile in a file of the other kind, without its quotes, or with another word.
+				hint = place + ", which would have to be " + sharedfile.Shorten(meant)
 			}
 		}
 	}

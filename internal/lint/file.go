@@ -77,8 +77,10 @@ func (x *file) header(at *sharedfile.Pass) {
 	x.within, x.start = at.Header != "", header{at.Header, at.Number}
 	// If both files are the same file, a section may have an effect in the other kind of file.
 	x.silent = !x.pair.Same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
-	if x.silent && x.lacksWord(at.Header) && (x.pair.Profile == "" || x.pair.Profile == at.Header) {
-		x.silent, x.no = false, append(x.no, x.start)
+	if x.silent && !at.Place.Profile {
+		if name := x.misnamed(at.Header); name != "" && (x.pair.Profile == "" || x.pair.Profile == name) {
+			x.silent, x.no = false, append(x.no, x.start)
+		}
 	}
 	at.Settings = x.silent || at.Header == forAll && x.Kind == sharedfile.Config
 	x.noteIf(at.Nested, python, headerInValue)
@@ -89,10 +91,24 @@ func (x *file) header(at *sharedfile.Pass) {
 	x.noteIf(at.Header == "" && strings.HasPrefix(at.Text, "[]"), python, "an empty section header"+unreadable)
 }
 
-// lacksWord reports whether a section of the config file would be a profile if it had the word profile.
-func (x *file) lacksWord(header string) bool {
-	return x.Kind == sharedfile.Config && sharedfile.ProfileName(sharedfile.Credentials, header) != "" && !strings.HasPrefix(header, "profile") &&
-		header != "plugins" && header != "preview" && sharedfile.ASCIILower(header) != sharedfile.DefaultProfile
+// misnamed returns the name of the profile that a section was probably meant for, or "" for a profile and for a section of
+// another kind.
+func (x *file) misnamed(header string) string {
+	rest, prefixed := sharedfile.CutWord(header, "profile")
+	like := sharedfile.LikeProfile(header)
+	switch {
+	case x.Kind == sharedfile.Credentials && prefixed:
+		return sharedfile.Unquoted(sharedfile.Trim(rest))
+	case x.Kind == sharedfile.Credentials, prefixed:
+		return ""
+	case like != "":
+		return like
+	case sharedfile.ProfileName(sharedfile.Credentials, header) == "", sharedfile.ASCIILower(header) == sharedfile.DefaultProfile:
+		return ""
+	case header == "profile", header == "plugins", header == "preview":
+		return ""
+	}
+	return header
 }
 
 // skipped ends the finding about a malformed line.
@@ -184,16 +200,17 @@ func (x *file) end(kept map[sharedfile.Place]*sharedfile.Section) {
 }
 
 // noProfile reports a section that is no profile, and if similar is true, the profiles that its name resembles.
-func (x *file) noProfile(name string, similar bool) {
-	text := sharedfile.Shorten("[" + name + "]")
-	rest, prefixed := sharedfile.CutWord(name, "profile")
-	switch {
-	case x.lacksWord(name):
-		text += " lacks the word profile, so its lines have no effect; did you mean " + x.meant(name, similar)
-	case prefixed && x.Kind == sharedfile.Credentials:
-		text += " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(sharedfile.Trim(rest)) + "]"
-	default:
+func (x *file) noProfile(header string, similar bool) {
+	text := sharedfile.Shorten("[" + header + "]")
+	switch name := x.misnamed(header); {
+	case name == "":
 		text += " is no profile, so its retry settings have no effect"
+	case x.Kind == sharedfile.Credentials:
+		text += " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(name) + "]"
+	case name == header:
+		text += " lacks the word profile, so its lines have no effect; did you mean " + x.meant(name, similar)
+	default:
+		text += " is no profile, so its lines have no effect; did you mean " + x.meant(name, similar)
 	}
 	x.warn("ignored-section", text)
 }

@@ -185,6 +185,14 @@ func TestLintNamesEachSectionThatIsNoProfile(t *testing.T) {
 			config: "[dev]\nmax_attempts = 2\n[profile dev]\n",
 			want:   []string{"/c:1: warning: [dev]" + lacks + "[profile dev], which is there too" + noEffect},
 		},
+		"with a word like profile": {
+			config: "[Profile dev]\nregion = x\n[profiles prod_eu]\n[profile.team]\n[profile prod-eu]\n[profile team]\n",
+			want: []string{
+				"/c:1: warning: [Profile dev] is no profile, so its lines have no effect; did you mean [profile dev]" + noEffect,
+				"/c:3: warning: [profiles prod_eu] is no profile, so its lines have no effect; did you mean [profile prod_eu] or [profile prod-eu]" + noEffect,
+				"/c:4: warning: [profile.team] is no profile, so its lines have no effect; did you mean [profile team], which is there too" + noEffect,
+			},
+		},
 		"like a profile of the other file": {
 			config: "[dev1]\n", credentials: "[dev]\n",
 			want: []string{"/c:1: warning: [dev1]" + lacks + "[profile dev1] or [profile dev]" + noEffect},
@@ -199,8 +207,11 @@ func TestLintNamesEachSectionThatIsNoProfile(t *testing.T) {
 		},
 		"of other kinds, without one": {config: "[services s]\n[sso-session s]\n[plugins]\na = b\n[preview]\n[DEFAULT]\n[]\n"},
 		"with the word profile in the credentials file": {
-			credentials: "[profile dev]\nmax_attempts = 2\n",
-			want:        []string{"/k:1: warning: [profile dev] is no profile in the credentials file, so its lines have no effect; did you mean [dev]" + noEffect},
+			credentials: "[profile dev]\naws_session_token = x\n[profile 'my team']\nmax_attempts = 2\n[Profile dev]\n",
+			want: []string{
+				"/k:1: warning: [profile dev] is no profile in the credentials file, so its lines have no effect; did you mean [dev]" + noEffect,
+				"/k:3: warning: [profile 'my team'] is no profile in the credentials file, so its lines have no effect; did you mean [my team]" + noEffect,
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

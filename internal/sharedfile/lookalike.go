@@ -37,3 +37,15 @@ func Lookalike(key string) string {
 	}
 	return ""
 }
+
+// LikeProfile returns the name of the profile that a section of the config file was probably meant for, if its header
+// resembles [profile NAME]: the word is in another case or has one wrong letter, or no blank follows it. It returns ""
+// for any other header.
+func LikeProfile(header string) string {
+	header = strings.Trim(header, "[]") // of [[profile dev]]
+	end := strings.IndexFunc(header, func(c rune) bool { return c|0x20 < 'a' || c|0x20 > 'z' })
+	if end < 0 || near.Distance(ASCIILower(header[:end]), "profile", 1) > 1 {
+		return ""
+	}
+	return Unquoted(strings.Trim(header[end:], " \t\u00a0.:=/_-"))
+}

@@ -21,3 +21,14 @@ func TestKeysThatLookLikeRetrySettings(t *testing.T) {
 		require.Equal(t, meant, sharedfile.Lookalike(key), key)
 	}
 }
+
+func TestHeadersThatLookLikeThoseOfProfiles(t *testing.T) {
+	t.Parallel()
+	for header, meant := range map[string]string{
+		"Profile dev": "dev", "PROFILE\tdev": "dev", "profil dev": "dev", "profiles my team": "my team", "porfile dev": "dev", `Profile "dev"`: "dev",
+		"profile.dev": "dev", "profile: dev": "dev", "profile_dev": "dev", "profile\u00a0dev": "dev", "[profile dev]": "dev",
+		"dev": "", "profile": "", "profiledev": "", "profit center": "", "sso-session dev": "", "services dev": "", "preview": "", "": "", "[]": "",
+	} {
+		require.Equal(t, meant, sharedfile.LikeProfile(header), header)
+	}
+}
