@@ -69,7 +69,7 @@ func (x *file) look(at *sharedfile.Pass) {
 		} else if x.unused++; x.unused == 1 {
 			x.first = header{at.Header, at.Number}
 		}
-	case sharedfile.Continuation, sharedfile.SubProperty:
+	case sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 	}
 }
 
@@ -130,6 +130,8 @@ func (x *file) malformed(l *sharedfile.Line) {
 		x.skippedHeader(l)
 		return
 	}
+	p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
+	x.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
 	text = trimJS(beforeComment(l.Text))
 	x.noteIf(strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"), toolJS, bomIsBlank+", so the line is a header")
 	sign := strings.IndexAny(l.Text, "=:")

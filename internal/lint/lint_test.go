@@ -53,7 +53,10 @@ func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {
 		"[profile f",               // 25
 		"max_attempts = 3",         // 26
 		"x",                        // 27
-		" y",                       // 28
+		" retry_mode = x",          // 28
+		"[profile g]",              // 29
+		"in valid = 1",             // 30
+		" max_attempts = 3",        // 31
 	}, "\n"), "[f]\nmax_attempts = 9\n[b]\nretry_mode = bogus\n")
 	require.Equal(t, []string{
 		`/c:2: warning: [default] retry_mode: "legacy": a mode of other tools, read as standard [mapped-mode]`,
@@ -67,12 +70,13 @@ func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {
 		`/c:13: warning: retry_mode has no effect here: the line is indented deeper than the property above, so it belongs to that [indented-key]`,
 		`/c:14: warning: profile "a" has a section on line 3 already; the two count as one [duplicate-section]`,
 		`/c:16: warning: max_attempts has no effect here: the line is indented deeper than the property above, so it belongs to that [indented-key]`,
-		`/c:17: warning: [c] lacks the word profile, so its lines have no effect; did you mean [profile c] or [profile a] or [profile b] or [profile f] [ignored-section]`,
+		`/c:17: warning: [c] lacks the word profile, so its lines have no effect; did you mean [profile c] or [profile a] or [profile b] or [profile f] or [profile g] [ignored-section]`,
 		`/c:20: warning: [sso-session d] is no profile, so its retry settings have no effect [ignored-section]`,
 		`/c:23: warning: [profile f] max_attempts: "3 retries": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored [invalid-value]`,
 		`/c:23: warning: max_attempts of profile "f" has no effect: /k:2 overrides it [shadowed-key]`,
 		`/c:25: warning: "[profile f": a section header must end with ']'; the line is skipped [malformed-line]`,
 		`/c:27: warning: expected an '=' sign in a property; the line is skipped [malformed-line]`,
+		`/c:31: warning: max_attempts has no effect here: the line is indented deeper than one that is skipped, so it is skipped too [indented-key]`,
 		`/k:4: error: [b] retry_mode: "bogus": must be standard or adaptive [invalid-value]`,
 	}, world.Lines(world.Without(findings(t, src, false))))
 }

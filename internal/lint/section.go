@@ -22,6 +22,7 @@ type section struct {
 
 	// Since the current header:
 	group  bool  // There was a property without a value.
+	open   bool  // The last property has none.
 	indent int32 // How many characters of whitespace are before the last property, or the largest number.
 }
 
@@ -52,7 +53,7 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	p := l.Split()
 	key := sharedfile.RetryKey(p.Key)
 	e.line = l.Number
-	if l.Kind == sharedfile.Continuation || l.Kind == sharedfile.PropertyLine && (l.Depth == 0 || !e.group) {
+	if l.Kind == sharedfile.Continuation || l.Kind == sharedfile.Skipped || l.Kind == sharedfile.PropertyLine && (l.Depth == 0 || !e.group) {
 		at := slices.Index([]string{"aws_access_key_id", "aws_secret_access_key"}, sharedfile.ASCIILower(p.Key))
 		if at >= 0 { // For aws-sdk-go-v2 a continuation is a property of its own.
 			e.creds[at] = e.line
@@ -63,20 +64,27 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 		e.header(l)
 	case sharedfile.PropertyLine:
 		e.property(l, p, key, keys)
-	case sharedfile.Continuation:
-		names := toolGo
+	case sharedfile.Continuation, sharedfile.Skipped:
+		names, above := toolGo, "a property with a value"
+		if l.Kind == sharedfile.Skipped {
+			above = "a skipped line"
+		}
 		if p.Sign == '=' && p.Key == key && p.Value != "" {
 			names += ", " + toolJS
 		}
 		before, _, _ := strings.Cut(p.Key, ":") // For aws-sdk-go-v2 the key ends there.
-		e.noteIf(e.Profile && sharedfile.RetryKey(sharedfile.Trim(before)) != "", names, "below a property with a value an indented line is a property of its own")
+		e.noteIf(e.Profile && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && !e.open, names, "below "+above+" an indented line is a property of its own")
 		e.hidden(l, p)
 	case sharedfile.SubProperty:
 		e.noteIf(p.Sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
 	default:
 		return
 	}
-	if key != "" && l.Kind != sharedfile.PropertyLine {
+	switch {
+	case key == "" || l.Kind == sharedfile.PropertyLine:
+	case l.Kind == sharedfile.Skipped:
+		e.warn("indented-key", key+" has no effect here: the line is indented deeper than one that is skipped, so it is skipped too")
+	default:
 		e.warn("indented-key", key+" has no effect here: the line is indented deeper than the property above, so it belongs to that")
 	}
 	e.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
@@ -89,7 +97,7 @@ func (e *section) header(l *sharedfile.Line) {
 	if e.current != nil {
 		e.again(l)
 	}
-	e.current, e.group, e.indent = l, false, math.MaxInt32
+	e.current, e.group, e.open, e.indent = l, false, false, math.MaxInt32
 	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
 	comment, inner := l.Text[len(text):], text[1:len(text)-1]
 	e.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
@@ -150,7 +158,8 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 	if meant := sharedfile.Lookalike(p.Key); meant != "" && e.Profile {
 		e.warn("misspelt-key", sharedfile.Quote(p.Key)+" is not a retry setting and has no effect; "+meant+" is")
 	}
-	e.group = e.group || p.Value == ""
+	e.open = p.Value == ""
+	e.group = e.group || e.open
 	deeper := l.Indent > max(e.indent, l.Depth) // For botocore all whitespace counts.
 	e.noteIf(deeper, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
 	if !deeper {

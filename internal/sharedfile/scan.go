@@ -17,6 +17,7 @@ const (
 	PropertyLine                 // A property.
 	Continuation                 // More of the value above (R13).
 	SubProperty                  // A property of the property above (R14).
+	Skipped                      // A line that is skipped because it is deeper than one that is.
 	Malformed                    // A line that is skipped (R08).
 	Comment                      // A comment that is not UTF-8; any other comment is left out.
 )
@@ -125,7 +126,7 @@ const (
 	aboveValue                  // A property with a value.
 	aboveGroup                  // A property with an empty value: deeper lines are its sub-properties.
 	aboveSkipped                // A dropped property: deeper lines are skipped.
-	aboveMalformed              // A malformed line: deeper lines are skipped without a finding.
+	aboveMalformed              // A malformed line: deeper lines are skipped, also those that are not UTF-8.
 )
 
 // scanner goes over the lines of one file and finds the kind of each by rules R01 to R14.
@@ -255,12 +256,12 @@ func (s *scanner) deeper(l *Line, valid bool) bool {
 		}
 	}
 	switch {
-	case s.above == aboveMalformed:
+	case s.above == aboveMalformed && !valid:
 		return false
 	case !valid:
 		s.malformed(l, NotUTF8)
-	case s.above == aboveSkipped:
-		return false
+	case s.above == aboveMalformed, s.above == aboveSkipped:
+		l.Kind = Skipped
 	case s.above == aboveValue:
 		l.Kind = Continuation
 	default:

@@ -79,7 +79,7 @@ type Place struct {
 	Name    string // That of the profile, or else the text in the brackets.
 }
 
-// Section holds the lines of all sections of a file for one place, each with its header first. Skipped lines are
+// Section holds the lines of all sections of a file for one place, each with its header first. Malformed lines are
 // left out, but for those that are not UTF-8.
 type Section struct {
 	Lines    []Line
@@ -134,7 +134,7 @@ func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
 			}
 		case PropertyLine:
 			at.Property = s.current
-		case Continuation, SubProperty, Comment:
+		case Continuation, SubProperty, Skipped, Comment:
 		}
 		if look != nil {
 			look(&at)

@@ -34,7 +34,7 @@ func (s *Section) Settings() []Setting {
 			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {
 				all[last].Text += more
 			}
-		case Header, SubProperty, Malformed, Comment:
+		case Header, SubProperty, Skipped, Malformed, Comment:
 		}
 	}
 	s.settings = all
