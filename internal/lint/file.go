@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/sharedfile"
@@ -54,7 +55,8 @@ func (x *file) look(at *sharedfile.Pass) {
 	case sharedfile.Malformed:
 		x.malformed(&at.Line)
 	case sharedfile.Comment:
-		x.noteIf(true, python, "a comment that is not UTF-8"+unreadable)
+		x.noteIf(!utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
+		x.noteIf(strings.Contains(at.Text, "\r"), python, endsAtCR)
 	case sharedfile.PropertyLine:
 		if sharedfile.RetryKey(at.Property.Key) == "" {
 			return
@@ -151,6 +153,8 @@ func (x *file) skippedHeader(l *sharedfile.Line) {
 	case l.Nested:
 		how = headerInValue
 	case l.Fault == sharedfile.NotUTF8:
+	case l.Fault == sharedfile.LoneCR:
+		how = endsAtCR
 	case strings.LastIndexByte(l.Text, ']') > 1:
 		how = "the name goes on up to the last ']'"
 	case x.within && strings.ContainsAny(l.Text, "=:"):

@@ -98,6 +98,7 @@ func TestLintOfMalformedLines(t *testing.T) {
 		{"header that is not UTF-8", "[def\xffault]\n", `1: "[def` + "\uFFFD" + `ault]": the line is not valid UTF-8`},
 		{"open header", "[a", `1: "[a": a section header must end with ']'`},
 		{"indented open header", "[a]\nx = 1\n  [b\n", `3: "[b": a section header must end with ']'`},
+		{"CR in place of each LF", "[a]\rx = 1\r", `1: "[a]": a section header must end with ']', and a CR alone does not end a line: write LF, or CR and LF`},
 		{"text behind a header", "[a] b", `1: "[a]": a section header must end with ']'`},
 		{"comment in a header", "[a # b]", `1: "[a": a section header must end with ']'`},
 		{"before the first section", " x = 1", `1: expected a section header such as [default] before the first property`},

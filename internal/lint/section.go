@@ -89,7 +89,7 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	}
 	e.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
 	_, after, cut := strings.Cut(l.Text, "\r")
-	e.noteIf(cut, python, "the line ends at the CR within it")
+	e.noteIf(cut, python, endsAtCR)
 	e.noteIf(cut && !strings.ContainsAny(after, "=:"), python, "what follows the CR"+unreadable)
 }
 

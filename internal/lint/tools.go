@@ -29,6 +29,7 @@ const (
 	crash         = "a value of one quote ends in a crash"
 	headerInValue = "a header that is indented deeper than the property above belongs to its value"
 	aboveTakes    = "the header does not count, so its lines belong to the section above"
+	endsAtCR      = "the line ends at the CR within it"
 	forAll        = "DEFAULT" // The name of a section whose keys botocore adds to every profile.
 	bomIsBlank    = "a byte-order mark is whitespace"
 )

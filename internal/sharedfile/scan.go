@@ -19,7 +19,7 @@ const (
 	SubProperty                  // A property of the property above (R14).
 	Skipped                      // A line that is skipped because it is deeper than one that is.
 	Malformed                    // A line that is skipped (R08).
-	Comment                      // A comment that is not UTF-8; any other comment is left out.
+	Comment                      // A comment that is not UTF-8, or has a CR within it; any other comment is left out.
 )
 
 // Fault is what makes a line malformed.
@@ -31,6 +31,7 @@ const (
 	NotUTF8
 	UTF16 // Of the whole file.
 	OpenHeader
+	LoneCR
 	BeforeHeader
 	NoSign
 	NoKey
@@ -42,6 +43,7 @@ func (f Fault) String() string {
 		NotUTF8:      "the line is not valid UTF-8",
 		UTF16:        "the file is UTF-16, not UTF-8: convert it, such as with iconv -f UTF-16 -t UTF-8",
 		OpenHeader:   "a section header must end with ']'",
+		LoneCR:       "a section header must end with ']', and a CR alone does not end a line: write LF, or CR and LF",
 		BeforeHeader: "expected a section header such as [default] before the first property",
 		NoSign:       "expected an '=' sign in a property",
 		NoKey:        "the property does not have a name: expected a key before the '=' or ':'",
@@ -213,14 +215,18 @@ func (s *scanner) classify(l *Line) bool {
 	switch first := l.Text[0]; {
 	case first == '#' || first == ';':
 		l.Kind = Comment
-		return !valid
+		return !valid || strings.IndexByte(l.Text, '\r') >= 0
 	case first == '[': // A malformed header ends the section above it too.
 		l.Nested = s.above != aboveNothing && l.Indent > s.depth
 		s.started, s.above = true, aboveNothing
 		if !valid {
 			s.malformed(l, NotUTF8)
 		} else if text := BeforeAny(l.Text); text[len(text)-1] != ']' {
-			s.malformed(l, OpenHeader)
+			fault := OpenHeader
+			if strings.IndexByte(l.Text, '\r') >= 0 {
+				fault = LoneCR
+			}
+			s.malformed(l, fault)
 		}
 		return true
 	case !s.started:

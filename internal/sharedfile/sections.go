@@ -95,7 +95,7 @@ type Reading struct {
 }
 
 // Pass is where a pass over a file is. It is called for every line that counts below the header of a kept
-// section, for all headers, for malformed lines and comments that are not UTF-8, and if Settings is true, for
+// section, for all headers, for malformed lines and comments of the kind Comment, and if Settings is true, for
 // the retry settings of a section that is not kept. It may be called for other properties too.
 type Pass struct {
 	Line
