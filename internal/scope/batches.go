@@ -7,6 +7,8 @@ const (
 	wholeBatch, oneEntry = 1 << 20, 1 << 8
 	// afterQuiet is how many answers without throttles it takes until a part of a batch is a throttle again.
 	afterQuiet = 4
+	// mostEntries is the largest batch: products of it and the numbers above fit into an int64.
+	mostEntries = 1 << 40
 	// forgetting is the part of the way by which an answer moves the most that a service serves at once.
 	forgetting = 16
 )
@@ -25,7 +27,8 @@ type Batches struct {
 // throttled; entries is zero for a call without a batch. After four answers without throttled entries a lack is a
 // throttle. Otherwise lacks add up until they make a whole batch.
 func (b *Batches) Throttled(throttled, entries int) bool {
-	size := int64(max(throttled, entries, 0))
+	throttled = min(throttled, mostEntries)
+	size := int64(min(max(throttled, entries, 0), mostEntries))
 	served, known, missing := size-int64(throttled), b.most.Load(), b.missing.Load()
 	most := size
 	if known > 0 {

@@ -1,6 +1,7 @@
 package scope_test
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,7 @@ func TestThrottledEntriesThatMakeAThrottle(t *testing.T) {
 		"none":                       {answers(0, 0, 0), nil},
 		"the first":                  {answers(1), []int{0}},
 		"all of each":                {answers(25, 25, 25), []int{0, 1, 2}},
+		"all of very many":           {slices.Repeat([]answer{{math.MaxInt, math.MaxInt}}, 3), []int{0, 1, 2}},
 		"all after some":             {answers(5, 5, 25, 5, 5), []int{0, 2}},
 		"some after four without":    {answers(1, 0, 0, 0, 0, 1), []int{0, 5}},
 		"some after hundred without": {append(answers(make([]int, 100)...), answers(1)...), []int{100}},
