@@ -16,10 +16,10 @@ import (
 // that waits for a send token or for retry quota. While one of the functions does anything else,
 // the time stands still. Each function begins when the one before it waits or has returned. When
 // all of them wait, the next sleep, timer or deadline of a context fires, at its instant; at one
-// instant they fire in order of registration. A function that is released this way runs until it
-// waits again or returns, and only then does the next one fire. So the result does not depend on
-// which goroutine is faster. Only functions that one event releases, such as the end of a context
-// that they share, go on at the same time.
+// instant they fire in order of registration. A function that is released, by what fires or by
+// another function, goes on when no other one runs; of several, the one that began to wait first.
+// Only when all wait again does the next one fire. So the result does not depend on which goroutine
+// is faster.
 //
 // Run sees waits, not goroutines, so it needs these rules:
 //
@@ -27,8 +27,8 @@ import (
 //     a time. Pass parts that wait at the same time as separate functions.
 //   - A function uses Await to wait for a timer function, for another function of Run or for the
 //     end of a context. While it waits for a channel, a lock or real time instead, the time stands
-//     still, no further function begins, and Run panics after [Fake.MaxBlocked], which ends the
-//     program.
+//     still, no other function begins or goes on, and Run panics after [Fake.MaxBlocked], which ends
+//     the program.
 //   - Goroutines that run beside the functions do not wait on the clock.
 //
 // Run panics if a goroutine waits on the clock when Run begins. It also panics, after the functions
@@ -64,13 +64,14 @@ func (c *Fake) Run(functions ...func()) {
 // run is a Run that is under way.
 type run struct {
 	later   []func()      // functions that have not begun; guarded by the lock of the clock
+	waits   []*wait       // of functions that have not gone on, in the order in which they began; likewise
 	active  int           // functions that have not returned; likewise
 	more    int           // the most waits at once above that; likewise
 	changed chan struct{} // signals that all functions may wait; closed when all have returned
 	stopped chan struct{} // closed when the time does not move any more
 }
 
-// signal says that there is one more wait or one function fewer. A nil run does nothing.
+// signal says that a wait began or was released, or that a function has returned. A nil run does nothing.
 func (r *run) signal() {
 	if r == nil || r.active == 0 {
 		return
@@ -82,7 +83,7 @@ func (r *run) signal() {
 }
 
 func (c *Fake) startRun(functions []func()) *run {
-	waits, _ := c.countWaits()
+	waits := c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.run != nil {
@@ -97,11 +98,14 @@ func (c *Fake) startRun(functions []func()) *run {
 
 // endRun returns by how many the waits at one time exceeded the functions.
 func (c *Fake) endRun() (more int) {
-	left, _ := c.countWaits()
+	left := c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	r := c.run
 	c.run = nil
+	for _, w := range r.waits {
+		close(w.turn)
+	}
 	return max(r.more, left)
 }
 
@@ -141,20 +145,22 @@ func (c *Fake) drive(r *run) {
 	}
 }
 
-// step returns what is to happen next, if all functions that have begun wait: the next function begins, or else
-// what is due next is removed and the time moves to it. Nothing changes between its two looks at the clock: a waiting
-// function does nothing, and none has a context that is done.
+// step returns what is to happen next, if all functions that have begun wait: one that was released goes on, or the next
+// function begins, or else what is due next is removed and the time moves to it. Nothing changes between its looks at the
+// clock: a waiting function does nothing.
 func (c *Fake) step(r *run) (fire func()) {
 	if c.busy(r) {
 		return nil
 	}
-	waits, running := c.countWaits()
+	c.countWaits()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if r.active == 0 || waits < running {
-		return nil
+	r.more = max(r.more, len(r.waits)-c.functionsLocked(r))
+	if i := slices.IndexFunc(r.waits, (*wait).released); i >= 0 {
+		w := r.waits[i]
+		r.waits = slices.Delete(r.waits, i, i+1)
+		return func() { close(w.turn) }
 	}
-	r.more = max(r.more, waits-running)
 	if len(r.later) > 0 {
 		next := r.later[0]
 		r.later = r.later[1:]
@@ -169,16 +175,18 @@ func (c *Fake) step(r *run) (fire func()) {
 	return e.fire
 }
 
-// busy reports whether a function is not waiting. It does not look at every waiter.
+// busy reports whether a function is not waiting, or none is left.
 func (c *Fake) busy(r *run) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return r.active == 0 || c.live < r.active-len(r.later)+c.starting
+	return r.active == 0 || len(r.waits) < c.functionsLocked(r)
 }
 
-// countWaits returns how many calls wait and how many functions have begun and not returned. It forgets the waits whose
-// context is done, because their goroutines continue.
-func (c *Fake) countWaits() (waits, functions int) {
+// functionsLocked returns how many functions have begun and not returned.
+func (c *Fake) functionsLocked(r *run) int { return r.active - len(r.later) + c.starting }
+
+// countWaits returns how many calls wait. It forgets the waits whose context is done, because their goroutines continue.
+func (c *Fake) countWaits() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	var following []*ctxEnd
@@ -198,10 +206,7 @@ func (c *Fake) countWaits() (waits, functions int) {
 			c.endedLocked(e)
 		}
 	}
-	if functions = c.starting; c.run != nil {
-		functions += c.run.active - len(c.run.later)
-	}
-	return c.waitsLocked(), functions
+	return c.waitsLocked()
 }
 
 // watch ends the program when nothing has reset it for too long.

@@ -81,6 +81,56 @@ func TestFakeRunBeginsAFunctionWhenTheOneBeforeWaitsOrHasReturned(t *testing.T) 
 	}
 }
 
+// The functions write to one slice without a lock. The last one releases those that wait.
+func TestFakeRunLetsOneFunctionGoOnAtATime(t *testing.T) {
+	t.Parallel()
+	type act func(ctx context.Context, clk *clock.Fake, done <-chan struct{})
+	sleeps := func(ctx context.Context, clk *clock.Fake, _ <-chan struct{}) { _ = clk.Sleep(ctx, time.Second) }
+	awaits := func(ctx context.Context, clk *clock.Fake, done <-chan struct{}) { _ = clk.Await(ctx, done) }
+	for name, c := range map[string]struct {
+		wait    act
+		release func(clk *clock.Fake, cancel func(), done chan<- struct{})
+		again   bool // whether they wait a second time
+	}{
+		"ends their sleep":    {sleeps, func(clk *clock.Fake, _ func(), _ chan<- struct{}) { clk.Advance(time.Second) }, true},
+		"cancels their sleep": {sleeps, func(_ *clock.Fake, cancel func(), _ chan<- struct{}) { cancel() }, false},
+		"cancels their Await": {awaits, func(_ *clock.Fake, cancel func(), _ chan<- struct{}) { cancel() }, false},
+		"closes the channel":  {awaits, func(_ *clock.Fake, _ func(), done chan<- struct{}) { close(done) }, true},
+		"leaves it to a timer": {awaits, func(clk *clock.Fake, cancel func(), _ chan<- struct{}) {
+			clk.AfterFunc(time.Second, cancel)
+		}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for range 20 {
+				var clk clock.Fake
+				ctx, cancel := context.WithCancel(t.Context())
+				done := make(chan struct{})
+				var events []string
+				waiter := func(i int) func() {
+					return func() {
+						for range 2 {
+							c.wait(ctx, &clk, done)
+							runtime.Gosched()
+							events = append(events, fmt.Sprint(i))
+						}
+					}
+				}
+				clk.Run(waiter(0), waiter(1), waiter(2), func() {
+					c.release(&clk, cancel, done)
+					for range 5 {
+						runtime.Gosched()
+						events = append(events, "last")
+					}
+				})
+				want := map[bool]string{true: "[last last last last last 0 1 2 0 1 2]", false: "[last last last last last 0 0 1 1 2 2]"}
+				require.Equal(t, want[c.again], fmt.Sprint(events))
+				cancel()
+			}
+		})
+	}
+}
+
 // deadline sleeps until the deadline of a context.
 func deadline(ctx context.Context, clk *clock.Fake) {
 	ctx, cancel := clk.WithTimeout(ctx, time.Second)

@@ -11,6 +11,12 @@ type wait struct {
 	ctx  *ctxEnd         // the end of its context; nil if that never ends
 	done <-chan struct{} // of an Await
 	over bool            // it has left, or come to its end
+	turn chan struct{}   // closed when the function may go on; nil outside of Run
+}
+
+// released reports whether nothing keeps the wait but its turn. The lock of the clock is held.
+func (w *wait) released() bool {
+	return w.over || w.ctx != nil && w.ctx.ended || w.done != nil && isClosed(w.done)
 }
 
 // ctxEnd is the end of the contexts of some waits, which share a Done channel. Each move of the time
@@ -35,6 +41,10 @@ func (c *Fake) wait(ctx context.Context, w *wait, done <-chan struct{}, startLoc
 		w.ctx.waits++
 	}
 	c.live++
+	if c.run != nil {
+		w.turn = make(chan struct{})
+		c.run.waits = append(c.run.waits, w)
+	}
 	startLocked()
 	c.signalLocked()
 	c.mu.Unlock()
@@ -45,7 +55,11 @@ func (c *Fake) wait(ctx context.Context, w *wait, done <-chan struct{}, startLoc
 	c.mu.Lock()
 	c.overLocked(w)
 	leaveLocked()
+	c.signalLocked()
 	c.mu.Unlock()
+	if w.turn != nil {
+		<-w.turn
+	}
 	return currentErr(ctx)
 }
 
