@@ -36,23 +36,23 @@ func New(config Config) (retry.Strategy, error) {
 }
 
 // limiter returns a new limiter for a scope of a strategy built at start. A known limit counts from
-// now on, because time in which nothing was sent has not tested it. With an error, the limiter is that of
-// a scope without a known limit.
-func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (scope.Limiter, error) {
-	if c.NewLimiter != nil {
-		if limiter := c.NewLimiter(key, clk); limiter != nil {
-			return limiter, nil
-		}
-	}
+// now on, because time in which nothing was sent has not tested it. The error is that of an impossible limit,
+// which does not count, even if NewLimiter has made the limiter: it may have asked SendLimit too.
+func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (limiter scope.Limiter, err error) {
 	var limit SendLimit
 	if c.SendLimit != nil {
 		limit = c.SendLimit(key)
-		if err := limit.check(); err != nil {
-			return c.limiterSince(clk, SendLimit{}, start), fmt.Errorf("adaptive: SendLimit of scope %q: %w", key, err)
+		if err = limit.check(); err != nil {
+			limit, err = SendLimit{}, fmt.Errorf("adaptive: SendLimit of scope %q: %w", key, err)
+		}
+	}
+	if c.NewLimiter != nil {
+		if limiter := c.NewLimiter(key, clk); limiter != nil {
+			return limiter, err
 		}
 	}
 	if limit != (SendLimit{}) {
 		start = clk.Now()
 	}
-	return c.limiterSince(clk, limit, start), nil
+	return c.limiterSince(clk, limit, start), err
 }

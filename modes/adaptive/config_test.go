@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
@@ -117,6 +118,34 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 			require.EqualError(t, err, `adaptive: SendLimit of scope "": `+want)
 		})
 	}
+}
+
+// A limiter of the user, such as that of a fleet, may take the limit from SendLimit.
+func TestImpossibleLimitIsReportedBesideALimiterOfTheUser(t *testing.T) {
+	t.Parallel()
+	var ignored []error
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+			if scope.Resource == "orders" {
+				return adaptive.SendLimit{Ceiling: 0.001}
+			}
+			return adaptive.SendLimit{}
+		}
+		own := *c
+		c.NewLimiter = func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return own.Limiter(clk, own.SendLimit(scope))
+		}
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.SettingIgnored {
+				ignored = append(ignored, e.Err)
+			}
+		})
+	})
+	const text = `adaptive: SendLimit of scope "//orders": ceiling 0.001: must be 0 or a finite number of 0.01 or more`
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Resource: "users"}))
+	require.ErrorContains(t, play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders", MaxAttempts: 1}, errServer), text)
+	require.Len(t, ignored, 1)
+	require.EqualError(t, ignored[0], text)
 }
 
 func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
