@@ -113,7 +113,7 @@ func (o *owner) ask(ctx context.Context, clk clock.Clock, service string) *strin
 		o.known.Store(nothing)
 		return nothing
 	}
-	if failed := o.failed.Load(); failed != nil && clk.Now().Sub(*failed) < askAgain {
+	if failed := o.failed.Load(); failed != nil && clk.Now().Sub(*failed).Abs() < askAgain { // the clock may go back
 		return nothing
 	}
 	found, err := provider.Retrieve(ctx)

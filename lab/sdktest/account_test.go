@@ -247,6 +247,29 @@ func TestFailingCredentialsAreAskedForTheAccountOnceAMinute(t *testing.T) {
 	require.Equal(t, []string{"", ours + "/dynamodb/eu-central-1/orders", "dynamodb/eu-central-1/orders"}, scopes)
 }
 
+// unsteady is a clock that may go back.
+type unsteady struct {
+	*clock.Fake
+	by time.Duration
+}
+
+func (c *unsteady) Now() time.Time { return c.Fake.Now().Add(c.by) }
+
+func TestFailingCredentialsAreAskedAgainAfterTheClockHasGoneBack(t *testing.T) {
+	t.Parallel()
+	clk := &unsteady{Fake: &clock.Fake{}}
+	s := &issuer{answer: func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errors.New("no credentials") }}
+	cfg := installed(t, newScript(say(400, "")), hermetic(awsretry.WithClock(clk)))
+	cfg.Credentials = aws.NewCredentialsCache(s)
+	client := dynamodb.NewFromConfig(cfg)
+	for range 2 {
+		asked := s.asked.Load()
+		require.ErrorContains(t, getItem(client, "orders")(t.Context()), "no credentials")
+		require.EqualValues(t, 2, s.asked.Load()-asked, "for the account and for the call")
+		clk.by -= time.Hour
+	}
+}
+
 // TestAccountIsNotAwaitedAfterTheEndOfTheContext, and a call that has ended does not count as a
 // failure of the credentials.
 func TestAccountIsNotAwaitedAfterTheEndOfTheContext(t *testing.T) {
