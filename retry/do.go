@@ -290,10 +290,12 @@ func collect(opts []Option) options {
 
 // WithAttemptTimeout ends the context of each attempt after the time that t allows, on the strategy's
 // clock. The service may have carried out an attempt that was ended, so use it for what may be done
-// twice. Do knows of no request body: for uploads use [LimitAttempt]. An error that the attempt then
-// returns becomes an [*AttemptTimeoutError], which is retryable, unlike the end of the caller's own
-// context. A mark in the error of the attempt, such as that of [Permanent], still counts. With a [FixedTimeout] this end is the deadline of the context; with a
-// [LearnedTimeout] it is not, because the attempt may get more time. Nil means no limit.
+// twice. Do knows of no request body: for uploads use [LimitAttempt]. If the attempt then returns an
+// error that wraps one of a context, this becomes an [*AttemptTimeoutError], which is retryable, unlike
+// the end of the caller's own context. A mark in the error of the attempt, such as that of [Permanent],
+// still counts, and any other error is the answer of the service. With a [FixedTimeout] this end is the
+// deadline of the context; with a [LearnedTimeout] it is not, because the attempt may get more time. Nil
+// means no limit.
 func WithAttemptTimeout(t AttemptTimeout) Option {
 	return optionFunc(func(o *options) { o.attemptTimeout = t })
 }

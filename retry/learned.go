@@ -60,9 +60,11 @@ const (
 // It ends an attempt only if another one follows, so that no call fails that only needed more time. At
 // that instant it takes what the retry needs: quota, and in adaptive mode a send token. The attempt goes
 // on until Ceiling if these are not there at once, if no attempt is left, if a classifier or a rule is
-// against a retry, or if the end of the operation leaves no room. The deadline must leave the next attempt
-// four times its timeout, or Ceiling. Without the context of an attempt, see [AttemptFrom], every attempt
-// has Ceiling. Ceiling itself is a bound: it ends the last attempt too. So does a [FixedTimeout].
+// against a retry, or if the end of the operation leaves no room. It cannot know what the program makes of
+// the end: a function that hides the error of its context, or a policy or a mark against a retry of it,
+// fails the call. The deadline must leave the next attempt four times its timeout, or Ceiling. Without the
+// context of an attempt, see [AttemptFrom], every attempt has Ceiling. Ceiling itself is a bound: it ends
+// the last attempt too. So does a [FixedTimeout].
 //
 // It ends at most one attempt in 20, and up to ten at once if it has ended fewer before. Other
 // attempts go on until Ceiling, so that a service that is slow as a whole gets few repeats and the
