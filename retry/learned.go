@@ -112,16 +112,18 @@ func (t *LearnedTimeout) scope(op *Operation, now time.Time) *learnedScope {
 	key := op.Key()
 	key.Name = op.Name
 	known := *t.scopes.Load()
-	s, age := known[key], t.age(now)
-	if s != nil && age < forgotten || s == nil && len(known) >= maxLearned && age < forgotten/10 {
+	s := known[key]
+	full := s == nil && len(known) >= maxLearned
+	if (s != nil || full) && !t.forgets(now, full) {
 		return s
 	}
 	return t.newScope(key, now)
 }
 
-// age returns how long ago scopes were last forgotten. A clock that has gone back counts like one that has gone on.
-func (t *LearnedTimeout) age(now time.Time) time.Duration {
-	return time.Duration(now.UnixNano() - t.swept.Load()).Abs()
+// forgets reports whether it is time to forget scopes. A full t looks more often, and after its clock has gone back.
+func (t *LearnedTimeout) forgets(now time.Time, full bool) bool {
+	age := time.Duration(now.UnixNano() - t.swept.Load())
+	return age >= forgotten || full && (age >= forgotten/10 || age < 0)
 }
 
 // newScope forgets scopes without attempts if it is time, and adds one if there is room.
@@ -129,7 +131,7 @@ func (t *LearnedTimeout) newScope(key ScopeKey, now time.Time) *learnedScope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	changed := maps.Clone(*t.scopes.Load())
-	if age := t.age(now); age >= forgotten || len(changed) >= maxLearned && age >= forgotten/10 {
+	if t.forgets(now, len(changed) >= maxLearned) {
 		t.swept.Store(now.UnixNano())
 		// An attempt that is still under way may hold a forgotten scope; what it reports is then lost.
 		maps.DeleteFunc(changed, func(_ ScopeKey, s *learnedScope) bool { return now.Sub(s.last()).Abs() >= forgotten })
