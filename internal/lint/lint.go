@@ -115,7 +115,7 @@ func Examine(q config.Query) (*config.Settings, error) {
 			return c.Raw
 		}
 		hidden[key] = hidden[key] || inFile
-		text, err := inSDK(key, c.Raw, inFile)
+		text, err := inSDK(key, r.inSDK(c), inFile)
 		how := "a client of awssdk goes on with " + text
 		switch n, _ := strconv.ParseInt(text, 10, 64); {
 		case err != nil:
@@ -131,6 +131,22 @@ func Examine(q config.Query) (*config.Settings, error) {
 		return text
 	})
 	return s, cmp.Or(err, refusal)
+}
+
+// inSDK returns the text of a value as aws-sdk-go-v2 has it.
+func (r *report) inSDK(c config.Candidate) string {
+	for _, x := range r.pair.Readings {
+		s := x.Sections[sharedfile.Place{Profile: true, Name: c.Origin.Profile}]
+		if s == nil || x.Path != c.Origin.File {
+			continue
+		}
+		for _, v := range s.Settings() {
+			if v.Line == c.Origin.Line {
+				return textInSDK(v)
+			}
+		}
+	}
+	return c.Raw
 }
 
 // Files returns the findings about all profiles of both files, about the files themselves, and about variables: first

@@ -19,6 +19,7 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 	const absent, unlimited = refused + "a client of awssdk goes on as if it were not there", refused + "a client of awssdk goes on without a limit"
 	const both = refused + "so does aws-sdk-go-v2"
 	const attempts, mode = "must be a decimal integer from 1 to 2147483647", "must be standard or adaptive"
+	const line = "must be a single line (in a file, a line that is indented deeper continues the one above)"
 	const inConfig, inCredentials = "[default] max_attempts", "[default] max_attempts"
 	for name, c := range map[string]struct {
 		config, credentials string
@@ -28,19 +29,22 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 		bad                 string // The place of the bad value, and what is said of it.
 		fails               bool
 	}{
-		"0 in a variable":                  {env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
-		"0 in a variable before a profile": {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
-		"0 in a file":                      {config: "[default]\nmax_attempts = 0x0\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "0x0": ` + attempts + absent},
-		"0 in the stronger file":           {config: "[default]\nmax_attempts = 7\n", credentials: "[default]\nmax_attempts = 0\n", attempts: 3, origin: "built-in default", bad: inCredentials + `: "0": ` + attempts + absent},
-		"a negative number":                {env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}, attempts: math.MaxInt32, origin: "AWS_MAX_ATTEMPTS", bad: `AWS_MAX_ATTEMPTS: "-1": ` + attempts + unlimited},
-		"a number above the limit":         {config: "[default]\nmax_attempts = 2147483648\n", attempts: math.MaxInt32, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "2147483648": ` + attempts + unlimited},
-		"no number in a variable":          {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "ten"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "ten": ` + attempts + both, fails: true},
-		"hexadecimal in a variable":        {env: map[string]string{"AWS_MAX_ATTEMPTS": "0x0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0x0": ` + attempts + both, fails: true},
-		"hexadecimal in a file":            {config: "[default]\nmax_attempts = 0x10\n", attempts: 16, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "0x10": ` + attempts + refused + "a client of awssdk goes on with 16"},
-		"a number in quotes":               {credentials: "[default]\nmax_attempts = '7'\n", attempts: 7, origin: "/k:2: [default] max_attempts", bad: inCredentials + `: "'7'": ` + attempts + refused + "a client of awssdk goes on with 7"},
-		"a mode in quotes":                 {config: "[default]\nretry_mode = \"adaptive\"\n", attempts: 3, origin: "built-in default", bad: `[default] retry_mode: "\"adaptive\"": ` + mode + refused + "a client of awssdk goes on with adaptive"},
-		"no number in a file":              {config: "[default]\nmax_attempts = 3.5\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "3.5": ` + attempts + both, fails: true},
-		"unknown mode":                     {env: map[string]string{"AWS_RETRY_MODE": "foo"}, attempts: 3, origin: "built-in default", bad: `AWS_RETRY_MODE: "foo": ` + mode + both, fails: true},
+		"0 in a variable":                      {env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
+		"0 in a variable before a profile":     {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "0"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "0": ` + attempts + absent},
+		"0 in a file":                          {config: "[default]\nmax_attempts = 0x0\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "0x0": ` + attempts + absent},
+		"0 in the stronger file":               {config: "[default]\nmax_attempts = 7\n", credentials: "[default]\nmax_attempts = 0\n", attempts: 3, origin: "built-in default", bad: inCredentials + `: "0": ` + attempts + absent},
+		"a negative number":                    {env: map[string]string{"AWS_MAX_ATTEMPTS": "-1"}, attempts: math.MaxInt32, origin: "AWS_MAX_ATTEMPTS", bad: `AWS_MAX_ATTEMPTS: "-1": ` + attempts + unlimited},
+		"a number above the limit":             {config: "[default]\nmax_attempts = 2147483648\n", attempts: math.MaxInt32, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "2147483648": ` + attempts + unlimited},
+		"no number in a variable":              {config: "[default]\nmax_attempts = 7\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "ten"}, attempts: 7, origin: "/c:2: [default] max_attempts", bad: `AWS_MAX_ATTEMPTS: "ten": ` + attempts + both, fails: true},
+		"hexadecimal in a variable":            {env: map[string]string{"AWS_MAX_ATTEMPTS": "0x0"}, attempts: 3, origin: "built-in default", bad: `AWS_MAX_ATTEMPTS: "0x0": ` + attempts + both, fails: true},
+		"hexadecimal in a file":                {config: "[default]\nmax_attempts = 0x10\n", attempts: 16, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "0x10": ` + attempts + refused + "a client of awssdk goes on with 16"},
+		"a number in quotes":                   {credentials: "[default]\nmax_attempts = '7'\n", attempts: 7, origin: "/k:2: [default] max_attempts", bad: inCredentials + `: "'7'": ` + attempts + refused + "a client of awssdk goes on with 7"},
+		"a mode in quotes":                     {config: "[default]\nretry_mode = \"adaptive\"\n", attempts: 3, origin: "built-in default", bad: `[default] retry_mode: "\"adaptive\"": ` + mode + refused + "a client of awssdk goes on with adaptive"},
+		"a number above an indented property":  {config: "[default]\nmax_attempts = 7\n  # note\n  region = a\n", attempts: 7, origin: "/c:2: [default] max_attempts", bad: inConfig + `: "7\n...": ` + line + refused + "a client of awssdk goes on with 7"},
+		"a number of two lines":                {credentials: "[default]\nmax_attempts = 7\n  8\n  a = b\n", attempts: 3, origin: "built-in default", bad: inCredentials + `: "7\n...": ` + line + both, fails: true},
+		"no number above an indented property": {config: "[default]\nmax_attempts = x\n  a: b\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "x\n...": ` + line + both, fails: true},
+		"no number in a file":                  {config: "[default]\nmax_attempts = 3.5\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "3.5": ` + attempts + both, fails: true},
+		"unknown mode":                         {env: map[string]string{"AWS_RETRY_MODE": "foo"}, attempts: 3, origin: "built-in default", bad: `AWS_RETRY_MODE: "foo": ` + mode + both, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -106,6 +106,15 @@ func refused(key, text string) error {
 	return errors.Unwrap(config.Candidate{Raw: text, Origin: config.Origin{Key: key}}.Check())
 }
 
+// textInSDK returns the text of a setting in a file as aws-sdk-go-v2 has it: an indented line with a sign is a property of
+// its own.
+func textInSDK(v sharedfile.Setting) string {
+	if v.Sign {
+		return v.First()
+	}
+	return v.Text
+}
+
 // inSDK returns the value that aws-sdk-go-v2 reads for a retry setting that is not accepted here. The error says
 // that it refuses the value.
 func inSDK(key, raw string, inFile bool) (text string, err error) {

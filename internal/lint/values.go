@@ -61,7 +61,7 @@ func (e *section) values(s *sharedfile.Section, keys map[string]int32) {
 		if wins && !c.Valid {
 			by := variable(v.Key)
 			over, _ := e.pair.Lookup(by)
-			_, err := inSDK(v.Key, v.Text, true)
+			_, err := inSDK(v.Key, textInSDK(v), true)
 			e.noteIf(err != nil && !sharedfile.IsBlank(over), toolGo, "the value is refused, although "+by+" overrides it")
 		}
 		if s := e.settings; s != nil {

@@ -10,7 +10,11 @@ type Setting struct {
 	Key  string
 	Text string // Of several lines the first, a newline and "...": the others may hold a secret.
 	Line int
+	Sign bool // The second line has an equals sign or a colon.
 }
+
+// First returns the first line of the text.
+func (s Setting) First() string { return strings.TrimSuffix(s.Text, more) }
 
 // Settings returns the retry settings in the order of their lines.
 func (s *Section) Settings() []Setting {
@@ -28,11 +32,12 @@ func (s *Section) Settings() []Setting {
 			}
 			p := l.Split()
 			if key := RetryKey(p.Key); key != "" {
-				all, within = append(all, Setting{key, p.Value, int(l.Number)}), true
+				all, within = append(all, Setting{Key: key, Text: p.Value, Line: int(l.Number)}), true
 			}
 		case Continuation:
 			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {
 				all[last].Text += more
+				all[last].Sign = l.Split().Sign != 0
 			}
 		case Header, SubProperty, Skipped, Malformed, Comment:
 		}
