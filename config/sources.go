@@ -102,13 +102,13 @@ func statuses(pair *sharedfile.Pair) []FileStatus {
 	return all
 }
 
-// isUTF16 reports whether a text is UTF-16: it begins with a byte-order mark of that, or with a character of
-// ASCII in two bytes.
+// isUTF16 reports whether a text is UTF-16: it begins with a byte-order mark of that, or with two characters of ASCII in
+// two bytes each.
 func isUTF16(data string) bool {
-	if len(data) < 2 {
-		return false
+	if strings.HasPrefix(data, "\xff\xfe") || strings.HasPrefix(data, "\xfe\xff") {
+		return true
 	}
-	return data[:2] == "\xff\xfe" || data[:2] == "\xfe\xff" || (data[0] == 0) != (data[1] == 0)
+	return len(data) >= 4 && (data[0] == 0) != (data[1] == 0) && (data[0] == 0) == (data[2] == 0) && (data[1] == 0) == (data[3] == 0)
 }
 
 // opening is one Open.

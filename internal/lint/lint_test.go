@@ -328,6 +328,15 @@ func TestUTF16IsNamed(t *testing.T) {
 	}
 }
 
+func TestOneNULMakesNoFileUTF16(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"\x00[default]\n[profile a]\nmax_attempts = 5\n", "#\x00\n[profile a]\nmax_attempts = 5\n"} {
+		settings, err := lint.Resolve(config.Query{Sources: world.Texts(text, ""), Profile: "a"})
+		require.NoError(t, err)
+		require.Equal(t, 5, settings.MaxAttempts.Value)
+	}
+}
+
 // findings returns what lint finds in two files.
 func findings(t *testing.T, src config.Sources, strict bool) []config.Diagnostic {
 	t.Helper()
