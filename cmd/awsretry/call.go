@@ -171,9 +171,19 @@ func suggesting(cmd *cobra.Command, err error) error {
 	if !ok {
 		return err
 	}
-	names := near.To(unknown.GetSpecifiedName())
-	cmd.Flags().VisitAll(func(f *pflag.Flag) { names.Add(f.Name) })
+	name := unknown.GetSpecifiedName()
+	if short := unknown.GetSpecifiedShortnames(); short != "" {
+		name = short // of -profile all letters
+	}
 	var meant []string
+	names := near.To(name)
+	cmd.Flags().VisitAll(func(f *pflag.Flag) {
+		if len(name) > 1 && strings.HasPrefix(f.Name, name) {
+			meant = append(meant, "--"+f.Name)
+		} else {
+			names.Add(f.Name)
+		}
+	})
 	for _, name := range names.Best() {
 		meant = append(meant, "--"+name)
 	}

@@ -82,7 +82,10 @@ func TestMisspeltNamesAreSuggested(t *testing.T) {
 		"lnt":                `awsretry: unknown command "lnt" for "awsretry"; did you mean lint?; awsretry -h shows the flags`,
 		"explain --profil x": "awsretry explain: unknown flag: --profil; did you mean --profile?; awsretry explain -h shows the flags",
 		"explain --xyzzy":    "awsretry explain: unknown flag: --xyzzy; awsretry explain -h shows the flags",
-		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; awsretry explain -h shows the flags",
+		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; did you mean --profile?; awsretry explain -h shows the flags",
+		"explain -x":         "awsretry explain: unknown shorthand flag: 'x' in -x; awsretry explain -h shows the flags",
+		"lint --config x":    "awsretry lint: unknown flag: --config; did you mean --config-file?; awsretry lint -h shows the flags",
+		"simulate --out x":   "awsretry simulate: unknown flag: --out; did you mean --outage or --output?; awsretry simulate -h shows the flags",
 	} {
 		var out, errs bytes.Buffer
 		require.Equal(t, exitUsage, run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs}))
