@@ -119,21 +119,22 @@ func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 		words []string
 		want  []string
 	}{
-		"the beginning of a command": {[]string{"ex"}, []string{"explain"}},
-		"of help":                    {[]string{"help", "l"}, []string{"lint"}},
-		"the beginning of a flag":    {[]string{"explain", "--profile", "prod", "--b"}, []string{"--behavior"}},
-		"profiles":                   {[]string{"explain", "--profile", ""}, []string{"default", "my team", "old", "prod"}},
-		"profiles of a file":         {[]string{"explain", "--config-file", "/other", "--credentials-file", "/none", "--profile", ""}, []string{"elsewhere"}},
-		"behaviors":                  {[]string{"explain", "--behavior", ""}, []string{"v2.0", "v2.1"}},
-		"services":                   {[]string{"explain", "--service", "dynamo"}, []string{"dynamodb", "dynamodb-streams"}},
-		"models":                     {[]string{"classify", "--modeled", "r"}, []string{"retryable"}},
-		"kinds":                      {[]string{"classify", "--transport", "dns_t"}, []string{"dns_temporary", "dns_timeout"}},
-		"shells":                     {[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}},
+		"the beginning of a command":     {[]string{"ex"}, []string{"explain"}},
+		"of help":                        {[]string{"help", "l"}, []string{"lint"}},
+		"the beginning of a flag":        {[]string{"explain", "--profile", "prod", "--b"}, []string{"--behavior"}},
+		"profiles":                       {[]string{"explain", "--profile", ""}, []string{"default", "my team", "old", "prod"}},
+		"profiles of a file":             {[]string{"explain", "--config-file", "/other", "--credentials-file", "/none", "--profile", ""}, []string{"elsewhere"}},
+		"profiles of the standard input": {[]string{"explain", "--config-file", "-", "--profile", ""}, nil},
+		"behaviors":                      {[]string{"explain", "--behavior", ""}, []string{"v2.0", "v2.1"}},
+		"services":                       {[]string{"explain", "--service", "dynamo"}, []string{"dynamodb", "dynamodb-streams"}},
+		"models":                         {[]string{"classify", "--modeled", "r"}, []string{"retryable"}},
+		"kinds":                          {[]string{"classify", "--transport", "dns_t"}, []string{"dns_temporary", "dns_timeout"}},
+		"shells":                         {[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
-			require.Zero(t, run(t.Context(), append([]string{"__complete"}, c.words...), system{out: &out, errs: io.Discard, sources: world(files, nil)}))
+			require.Zero(t, run(t.Context(), append([]string{"__complete"}, c.words...), system{in: strings.NewReader("[profile typed]\n"), out: &out, errs: io.Discard, sources: world(files, nil)}))
 			var offered []string
 			for line := range strings.Lines(out.String()) {
 				if word, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); !strings.HasPrefix(word, ":") {

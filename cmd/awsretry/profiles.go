@@ -30,6 +30,9 @@ func (c *call) profilesCommand() *cobra.Command {
 
 // profileNames returns the names of the profiles, for completion.
 func (c *call) profileNames() (names []string) {
+	if c.configFile == "-" || c.credentialsFile == "-" {
+		return nil // The shell's standard input is the terminal.
+	}
 	pair, err := c.source().Open()
 	if err != nil {
 		return nil
