@@ -64,9 +64,9 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 func explainSetting[T any](table io.Writer, name string, s Setting[T]) {
 	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, escape.Plain(fmt.Sprint(s.Value)), escape.Escaped(s.Origin.String()))
 	for _, loser := range s.Overridden {
-		text, note := escape.Plain(loser.Raw), ""
+		text, note := escape.Plain(sharedfile.Shorten(loser.Raw)), ""
 		if !loser.Valid {
-			text, note = strconv.Quote(loser.Raw), ", not a valid value"
+			text, note = sharedfile.Quote(loser.Raw), ", not a valid value"
 		}
 		fmt.Fprintf(table, "\t  %s\t%s%s\n", text, escape.Escaped(loser.Origin.String()), note)
 	}

@@ -3,6 +3,7 @@ package config_test
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -46,6 +47,21 @@ Files
 
 Diagnostics
   `+settings.Diagnostics[0].String()+"\n", out.String())
+}
+
+func TestExplainCutsALongValueThatLost(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("9", 4000)
+	settings, err := lint.Resolve(config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{
+		own("file a.yaml", "max_attempts", "5"), own("file b.yaml", "max_attempts", long), own("file c.yaml", "max_attempts", long[:64]+"\n"),
+	}})
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, settings.Explain(&out, retry.Plan{}))
+	require.Contains(t, out.String(), `  "`+long[:64]+`..."  file b.yaml, not a valid value`)
+	for line := range strings.Lines(out.String()) {
+		require.Less(t, len(line), 300)
+	}
 }
 
 func TestExplainSaysThatTheQuotaIsOff(t *testing.T) {
