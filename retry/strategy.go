@@ -64,10 +64,11 @@ type Strategy interface {
 
 // Result says what the answer to a successful attempt said besides its success.
 //
-// The retry quota counts an answer with throttled entries as a success. For the send rate it counts by the
-// entries that it lacks of the most that the service has lately served at once, because a service whose burst is
-// smaller than a batch throttles some entries at any rate. It is a throttle if it lacks some and the last
-// four answers had no throttled entries, or if all are throttled. Otherwise such shares add up.
+// The retry quota counts an answer with throttled entries as a success. For the send rate it is not always a throttle,
+// because a service whose burst is smaller than a batch throttles some entries at any rate. An answer that serves as
+// many entries as the service has lately served at once is none. One that serves fewer is a throttle if all of its
+// entries were throttled, or if the last four answers had no throttled entries. Otherwise it is a part of a throttle,
+// and the parts add up: 15 entries where 20 are usual make a quarter.
 type Result struct {
 	// Throttled is how many entries of a batch the service throttled. Zero or less means none.
 	Throttled int
