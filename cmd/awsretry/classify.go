@@ -92,6 +92,9 @@ type step struct {
 }
 
 func (c *call) classify(s *signs) error {
+	for _, header := range s.answer.unread {
+		fmt.Fprintf(c.errs, "awsretry classify: warning: --header %q: the value is no whole number, so the header counts as absent\n", header)
+	}
 	verdict, trail := classify.Default().Explain(classify.Outcome{
 		Err: s.err(), Service: c.service, Attempt: 1, CallerGone: strings.HasPrefix(s.transport, "caller_"),
 	})

@@ -17,6 +17,7 @@ type answerError struct {
 	status          int
 	code, errorType string
 	millis, seconds *time.Duration // values of the two headers
+	unread          []string       // headers whose value is none of these
 }
 
 func (e *answerError) Error() string { return fmt.Sprintf("status %d %s", e.status, e.ErrorCode()) }
@@ -52,17 +53,22 @@ func (e *answerError) addHeader(text string) error {
 		return errors.New(`must have the form "K: V" or K=V`)
 	}
 	name, value := text[:at], text[at+1:]
+	read := true
+	var after time.Duration
 	switch value = strings.TrimSpace(value); strings.ToLower(strings.TrimSpace(name)) {
 	case "x-amzn-errortype":
 		e.errorType = value
 	case "x-amz-retry-after":
-		if after, ok := classify.ParseRetryAfterMillis(value); ok {
+		if after, read = classify.ParseRetryAfterMillis(value); read {
 			e.millis = &after
 		}
 	case "retry-after":
-		if after, ok := hint.Seconds(value); ok {
+		if after, read = hint.Seconds(value); read {
 			e.seconds = &after
 		}
+	}
+	if !read {
+		e.unread = append(e.unread, text)
 	}
 	return nil
 }
