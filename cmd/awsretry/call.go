@@ -97,6 +97,15 @@ func (c *call) root() *cobra.Command {
 	f.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	completes(root, "service", serviceNames)
 	root.AddCommand(c.explainCommand(), c.lintCommand(), c.profilesCommand(), c.classifyCommand(), c.simulateCommand(), c.versionCommand())
+	root.InitDefaultHelpCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "help" { // Of an unknown command it would print the help of the program, and succeed.
+			cmd.Args = func(_ *cobra.Command, names []string) error {
+				_, _, err := root.Find(names)
+				return err
+			}
+		}
+	}
 	return root
 }
 

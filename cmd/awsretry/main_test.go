@@ -126,6 +126,7 @@ func TestOutput(t *testing.T) {
 		{name: "unknown-command", args: "explode"},
 		{name: "unknown-flag", args: "lint --profiles"},
 		{name: "unexpected-argument", args: "lint file"},
+		{name: "help-unknown-command", args: "help lnt"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
