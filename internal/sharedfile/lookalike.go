@@ -8,8 +8,14 @@ import (
 
 // Lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
 // key that is a retry setting, and for one that resembles none. It compares only letters and
-// digits, in lower case and without a leading "aws".
+// digits, in lower case and without a leading "aws". Behind the export of a shell a setting is a likeness of itself.
 func Lookalike(key string) string {
+	if rest, exported := CutWord(key, "export"); exported {
+		key = Trim(rest)
+		if setting := RetryKey(key); setting != "" {
+			return setting
+		}
+	}
 	var plain [17]byte // One more than the longest text that resembles a setting: aws, maxattempts and two others.
 	n := 0
 	for i := 0; i < len(key) && n < len(plain); i++ {
