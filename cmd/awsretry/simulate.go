@@ -63,6 +63,9 @@ func (c *call) simulate(ctx context.Context, s *simulation) error {
 	err = c.play(ctx, s, variants)
 	stop()
 	fmt.Fprint(c.progress, strings.Repeat(" ", 20), "\r")
+	if errors.Is(err, context.Canceled) {
+		return errors.New("interrupted, so there are no figures")
+	}
 	if err != nil {
 		return err
 	}
