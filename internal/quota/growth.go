@@ -27,8 +27,6 @@ func (g *growth) advance(q *Quota, now time.Time) {
 	switch {
 	case now.After(g.newest):
 		g.newest = now
-	case instant.OfAnotherClock(now, g.newest):
-		g.newest, g.since, g.given = now, now, 0
 	case instant.WentBack(now, g.newest):
 		g.newest, g.since = now, now.Add(-g.newest.Sub(g.since))
 	}

@@ -70,70 +70,55 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 	return q
 }
 
-// Take takes cost tokens if they are there and no caller waits for any. It returns what is available afterwards. A refusal
-// changes nothing. A negative cost counts as 0.
-func (q *Quota) Take(cost int) (available int, ok bool) {
-	if q.Waiting() > 0 {
-		return q.Available(), false
+// Charge takes cost tokens from the quota, or else all of them from its pool. It returns which of the two paid and so gets
+// a refund; nil if neither could pay, and then nothing has changed. No caller is served past those who wait: for this
+// quota, and in the case of the pool for any that shares it. A negative cost counts as 0.
+func (q *Quota) Charge(cost int) (payer *Quota) {
+	if q == nil || q.Waiting() == 0 && q.take(cost) {
+		return q
 	}
-	return q.take(cost)
+	return q.pool.Charge(cost)
 }
 
-func (q *Quota) take(cost int) (available int, ok bool) {
+// Covers reports whether Charge could take cost tokens if no caller waits.
+func (q *Quota) Covers(cost int) bool {
+	return q.Available() >= cost || q.Pooled() >= cost
+}
+
+func (q *Quota) take(cost int) bool {
 	q.advance()
 	want := int64(max(cost, 0))
 	for {
 		have := q.tokens.Load()
 		if have < want {
-			return int(have), false
+			return false
 		}
 		if q.tokens.CompareAndSwap(have, have-want) {
-			return int(have - want), true
+			return true
 		}
 	}
-}
-
-// Charge takes cost tokens from the quota, as Take does, or else all of them from its pool. It
-// returns which of the two paid and so gets a refund; nil if neither could pay. No caller is served past
-// those who wait: for this quota, and in the case of the pool for any that shares it.
-func (q *Quota) Charge(cost int) (payer *Quota) {
-	if _, ok := q.Take(cost); ok {
-		return q
-	}
-	if q.pool != nil {
-		return q.pool.Charge(cost)
-	}
-	return nil
-}
-
-// Covers reports whether Charge could take cost tokens if no caller waits.
-func (q *Quota) Covers(cost int) bool {
-	return q.Available() >= cost || q.pool != nil && q.pool.Covers(cost)
 }
 
 // Refund adds tokens, first for waiting callers. Tokens beyond the capacity go to the pool, up to
-// its capacity. It returns what is available in the quota afterwards. A negative number of tokens counts as 0.
-func (q *Quota) Refund(tokens int) (available int) {
+// its capacity. A negative number of tokens counts as 0.
+func (q *Quota) Refund(tokens int) {
 	if q.refill == nil && q.Full() && (q.pool == nil || q.pool.Full()) { // as in healthy traffic, where no caller waits
-		return int(q.capacity)
+		return
 	}
-	available = q.give(max(tokens, 0))
+	q.give(tokens)
 	if q.Waiting() > 0 || q.pool != nil && q.pool.Waiting() > 0 {
 		q.line.Wake()
 	}
-	return available
 }
 
 // Full reports whether nothing can be added.
 func (q *Quota) Full() bool { return q.tokens.Load() == q.capacity }
 
-func (q *Quota) give(tokens int) (available int) {
+func (q *Quota) give(tokens int) {
 	q.advance()
-	sum, beyond := q.add(int64(tokens))
-	if beyond > 0 && q.pool != nil {
-		q.pool.give(int(beyond))
+	if _, beyond := q.add(int64(max(tokens, 0))); q.pool != nil {
+		q.pool.add(beyond)
 	}
-	return int(sum)
 }
 
 // add adds as many tokens as fit, and returns how many are available now and how many did not fit.
@@ -154,7 +139,7 @@ var ErrWait = errors.New("retry: no quota in the time allowed")
 // been served: those that wait for this quota, and in the case of the pool those that wait for any that
 // shares it. It returns which of the two paid. It fails with ErrWait after limit, or at once if the cost
 // is above the capacity or no caller may wait, and with ctx.Err() when ctx is done first. Tokens that come
-// exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1, and nobody waits for more
+// exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1, and no caller waits for more
 // than 2^53 tokens, which the floats of the line would round.
 func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer *Quota, err error) {
 	if q.line == nil || cost > min(q.Capacity(), 1<<53) {
@@ -165,13 +150,10 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer 
 	switch {
 	case err == nil:
 		return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas
-	case ctx.Err() != nil:
-		return nil, ctx.Err()
-	case errors.Is(err, context.DeadlineExceeded):
-		return nil, err // ctx will be done in a moment
-	default:
-		return nil, ErrWait
+	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // which ctx will have in a moment
+		err = ErrWait
 	}
+	return nil, err
 }
 
 // Available returns how many tokens could be taken if no caller waits.
@@ -205,7 +187,7 @@ type account struct{ *Quota }
 
 // Take also says when the refill will have brought the tokens; without a refill that is not known.
 func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
-	if _, ok := a.take(int(cost)); ok {
+	if a.take(int(cost)) {
 		return now, true
 	}
 	if a.refill == nil {

@@ -40,6 +40,6 @@ func BenchmarkQuota(b *testing.B) {
 }
 
 func takeAndRefund(q *quota.Quota) {
-	q.Take(5)
+	q.Charge(5)
 	q.Refund(5)
 }

@@ -41,15 +41,14 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 		keep := 1
 		for range rounds {
 			cost := 1 + random.IntN(dearest)
-			after, ok := q.Take(cost)
-			if !ok {
+			if q.Charge(cost) == nil {
 				refused.Add(1)
 			} else {
-				after = q.Refund(cost - keep)
+				q.Refund(cost - keep)
 				kept.Add(int64(keep))
 				keep = 0
 			}
-			if after < 0 || after > initial {
+			if after := q.Available(); after < 0 || after > initial {
 				t.Errorf("%d available, not within [0, %d]", after, initial)
 			}
 		}
@@ -84,7 +83,7 @@ func TestQuotaRefillConcurrentSafe(t *testing.T) {
 
 	inParallel(func(int) {
 		for n := passed.Add(1); n <= ticks; n = passed.Add(1) {
-			if _, ok := q.on(at(0).Add(time.Duration(n) * tick)).Take(1); ok {
+			if q.on(at(0).Add(time.Duration(n)*tick)).Charge(1) != nil {
 				taken.Add(1)
 			}
 		}

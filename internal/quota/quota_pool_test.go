@@ -68,7 +68,7 @@ func TestRefundBeyondTheCapacityGoesToThePool(t *testing.T) {
 			t.Parallel()
 			q, pool := withPool(quota.Config{Capacity: 10, Initial: c.initial}, c.inPool)
 
-			require.Equal(t, c.want, q.Refund(c.refund))
+			q.Refund(c.refund)
 
 			require.Equal(t, c.want, q.Available())
 			require.Equal(t, c.wantPool, q.Pooled())
@@ -110,7 +110,8 @@ func TestChargeNamesWhatHasPaid(t *testing.T) {
 func TestQuotaWithoutAPoolPaysAlone(t *testing.T) {
 	t.Parallel()
 	q := newQuota(quota.Config{Capacity: 10, Initial: 10})
-	require.Equal(t, 10, q.Refund(5))
+	q.Refund(5)
+	require.Equal(t, 10, q.Available())
 	require.Zero(t, q.Pooled())
 	require.Nil(t, q.Charge(11))
 	require.False(t, q.Covers(11))
@@ -121,7 +122,8 @@ func TestQuotaWithoutAPoolPaysAlone(t *testing.T) {
 func TestRefillGoesNowhereAndARefundAfterItToThePool(t *testing.T) {
 	t.Parallel()
 	q, pool := withPool(quota.Config{Capacity: 10, Initial: 9, Refill: 1}, 0)
-	require.Equal(t, 10, q.at(100).Refund(3))
+	q.at(100).Refund(3)
+	require.Equal(t, 10, q.Available())
 	require.Equal(t, 3, pool.Available(), "time adds nothing to a pool")
 	require.Equal(t, 10, q.at(1000).Available())
 	require.Equal(t, 3, pool.Available())

@@ -68,8 +68,7 @@ func TestQuotaWaitIsTheShortestThatSuffices(t *testing.T) {
 		for part := range 8 {
 			q.on(begin.Add(time.Duration(float64(wait) * float64(part) / 8))).Available()
 		}
-		_, ok := q.on(begin.Add(wait)).Take(cost)
-		require.True(t, ok, "%v for %v at %v/s after looks", wait, cost, config.Refill)
+		require.NotNil(t, q.on(begin.Add(wait)).Charge(cost), "%v for %v at %v/s after looks", wait, cost, config.Refill)
 	}
 }
 
@@ -95,8 +94,7 @@ func playQuota(t *testing.T, random *rand.Rand) {
 			continue
 		}
 		asOf := now.Add(-time.Duration(random.IntN(2)*random.IntN(1000)) * tick)
-		after, ok := q.on(asOf).Take(amount)
-		require.Equal(t, model.take(amount), ok, "step %d, %+v", step, config)
-		require.Equal(t, model.parts/modelToken, after, "step %d, %+v", step, config)
+		require.Equal(t, model.take(amount), q.on(asOf).Charge(amount) != nil, "step %d, %+v", step, config)
+		require.Equal(t, model.parts/modelToken, q.Available(), "step %d, %+v", step, config)
 	}
 }

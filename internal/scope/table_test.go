@@ -477,8 +477,7 @@ func TestScopeThatOwesTokensStays(t *testing.T) {
 						}
 					})
 					s := u.use("1")
-					taken, ok := s.Quota.Take(tt.take)
-					require.True(t, ok, taken)
+					require.Same(t, s.Quota, s.Quota.Charge(tt.take))
 					u.clk.Advance(idle)
 					u.use("first") // clears the flag
 					u.clk.Advance(max(tt.used, idle))
@@ -504,8 +503,7 @@ func TestNewKeysShareOneQuotaWhileAllPlacesAreDrained(t *testing.T) {
 				c.Max, c.Costs, c.Quota = places, []int{14, 5}, quota.Config{Capacity: 500, Initial: 500}
 			})
 			for i := range places {
-				_, ok := u.use(strconv.Itoa(i)).Quota.Take(490)
-				require.True(t, ok)
+				require.NotNil(t, u.use(strconv.Itoa(i)).Quota.Charge(490))
 			}
 			u.clk.Advance(1000 * time.Hour)
 			shared := u.use("new")
@@ -694,7 +692,7 @@ func TestScopesHaveRoomAgainAfterAClockHasGoneBack(t *testing.T) {
 			})
 			u.clk = clk.Fake
 			hot := u.use("hot")
-			hot.Quota.Take(500)
+			hot.Quota.Charge(500)
 			require.Equal(t, retry.OverflowKey(), u.use("late").Key)
 			clk.Advance(2 * time.Second)
 			hot.Quota.Refund(500)

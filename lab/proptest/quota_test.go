@@ -128,7 +128,8 @@ func (r *quotaRun) take(t *rapid.T) {
 	r.clock.now = at
 	r.model.pass(at)
 	before := r.quota.Available()
-	after, granted := r.quota.Take(cost)
+	granted := r.quota.Charge(cost) != nil
+	after := r.quota.Available()
 	cost = max(cost, 0)
 	require.Equal(t, before >= cost, granted)
 	if granted {
@@ -136,7 +137,6 @@ func (r *quotaRun) take(t *rapid.T) {
 		r.model.add(whole(-cost))
 	} else {
 		require.Equal(t, before, after, "a refusal changed the quota")
-		require.Equal(t, before, r.quota.Available(), "a refusal changed the quota")
 	}
 	r.agree(t, after)
 }
@@ -145,9 +145,9 @@ func (r *quotaRun) refund(t *rapid.T) {
 	at, tokens := r.asOf(t), drawInt(t, -1, 15, "tokens")
 	r.clock.now = at
 	r.model.pass(at)
-	after := r.quota.Refund(tokens)
+	r.quota.Refund(tokens)
 	r.model.add(whole(max(tokens, 0)))
-	r.agree(t, after)
+	r.agree(t, r.quota.Available())
 }
 
 func (r *quotaRun) look(t *rapid.T) {
@@ -275,13 +275,13 @@ func (r *waitRun) wait(t *rapid.T) {
 func (r *waitRun) take(t *rapid.T) {
 	cost := drawInt(t, 0, 12, "cost")
 	before := r.quota.Available()
-	after, granted := r.quota.Take(cost)
+	granted := r.quota.Charge(cost) != nil
 	require.Equal(t, len(r.queue) == 0 && before >= cost, granted)
 	if granted {
 		before -= cost
 		r.parts -= cost * tokenParts
 	}
-	require.Equal(t, before, after)
+	require.Equal(t, before, r.quota.Available())
 }
 
 func (r *waitRun) refund(t *rapid.T) {
