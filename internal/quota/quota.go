@@ -14,7 +14,7 @@ import (
 )
 
 // Quota counts tokens. It is safe for concurrent use. Giving to a full quota with a full pool writes
-// nothing, so that healthy traffic does not share a cache line.
+// nothing, so that healthy traffic does not share a cache line. A nil Quota has no tokens and no room for any.
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
@@ -81,9 +81,7 @@ func (q *Quota) Charge(cost int) (payer *Quota) {
 }
 
 // Covers reports whether Charge could take cost tokens if no caller waits.
-func (q *Quota) Covers(cost int) bool {
-	return q.Available() >= cost || q.Pooled() >= cost
-}
+func (q *Quota) Covers(cost int) bool { return max(q.Available(), q.Pooled()) >= cost }
 
 func (q *Quota) take(cost int) bool {
 	q.advance()
@@ -102,7 +100,7 @@ func (q *Quota) take(cost int) bool {
 // Refund adds tokens, first for waiting callers. Tokens beyond the capacity go to the pool, up to
 // its capacity. A negative number of tokens counts as 0.
 func (q *Quota) Refund(tokens int) {
-	if q.refill == nil && q.Full() && (q.pool == nil || q.pool.Full()) { // as in healthy traffic, where no caller waits
+	if q.refill == nil && q.Full() && q.pool.Full() { // as in healthy traffic, where no caller waits
 		return
 	}
 	q.give(tokens)
@@ -112,7 +110,7 @@ func (q *Quota) Refund(tokens int) {
 }
 
 // Full reports whether nothing can be added.
-func (q *Quota) Full() bool { return q.tokens.Load() == q.capacity }
+func (q *Quota) Full() bool { return q == nil || q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(tokens int) {
 	q.advance()
@@ -158,6 +156,9 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer 
 
 // Available returns how many tokens could be taken if no caller waits.
 func (q *Quota) Available() int {
+	if q == nil {
+		return 0
+	}
 	q.advance()
 	return int(q.tokens.Load())
 }
@@ -166,12 +167,7 @@ func (q *Quota) Available() int {
 func (q *Quota) Capacity() int { return int(q.capacity) }
 
 // Pooled returns how many tokens are in the pool; 0 without one.
-func (q *Quota) Pooled() int {
-	if q.pool == nil {
-		return 0
-	}
-	return q.pool.Available()
-}
+func (q *Quota) Pooled() int { return q.pool.Available() }
 
 // Waiting returns how many callers wait: in the case of a pool, for any of its quotas.
 func (q *Quota) Waiting() int { return q.line.Waiting() }
