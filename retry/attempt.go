@@ -41,7 +41,7 @@ func AttemptFrom(ctx context.Context) (Attempt, bool) {
 		return a, true
 	}
 	number, most := int(c.ref.Number), 1
-	if n, ok := c.ref.Token().MaxAttempts(); ok && !a.Once {
+	if n, ok := c.ref.MaxAttempts(); ok && !a.Once {
 		most = n
 	}
 	product := int64(max(a.MaxAttempts, 1)) * int64(most)
@@ -80,12 +80,12 @@ func within(ctx context.Context, t Token, number int) context.Context {
 	return &attemptContext{Context: ctx, ref: token.Token(t).Ref(number)}
 }
 
-// tokenFrom returns the token of the attempt that ctx belongs to, or the zero Token.
-func tokenFrom(ctx context.Context) token.Token {
+// refFrom returns the token of the attempt that ctx belongs to, or the zero Ref.
+func refFrom(ctx context.Context) token.Ref {
 	if c, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return c.ref.Token()
+		return c.ref
 	}
-	return token.Token{}
+	return token.Ref{}
 }
 
 // AttemptTimeoutError is the error of an attempt that an [AttemptTimeout] ended. It is retried

@@ -42,7 +42,8 @@ func LimitAttempt(
 	case *LearnedTimeout:
 		l.scope, l.teaches = t.scope(&op, l.moved), sending == 0
 		l.after, l.ceiling = later(t.of(l.scope, attempt.Number, l.moved), sending), later(t.slower.Ceiling, sending)
-		if l.token = tokenFrom(ctx); l.token.Owner() == nil || op.MaxAttempts > 0 && attempt.Number >= op.MaxAttempts {
+		l.attempt = refFrom(ctx)
+		if _, present := l.attempt.MaxAttempts(); !present || op.MaxAttempts > 0 && attempt.Number >= op.MaxAttempts {
 			l.after = l.ceiling
 		}
 	}
@@ -76,7 +77,7 @@ type AttemptLimit struct {
 	scope         *learnedScope // nil if nothing is learned
 	teaches       bool          // whether the scope learns from the attempt
 	ceiling       time.Duration // of what is learned
-	token         token.Token   // of the attempt, where something is learned
+	attempt       token.Ref     // where something is learned
 
 	mu     sync.Mutex // guards all below; taken before the clock's lock
 	timer  clock.Timer
@@ -129,15 +130,8 @@ func (l *AttemptLimit) endWithRetry(after time.Duration) bool {
 	if after < needed/slack {
 		needed = slack * after
 	}
-	owner := l.token.Owner()
-	if !owner.Reserve(l.token, &AttemptTimeoutError{After: after, Err: context.DeadlineExceeded}, needed) {
-		return false
-	}
-	ended := l.end(after)
-	if !ended {
-		owner.Unreserve(l.token)
-	}
-	return ended
+	late := &AttemptTimeoutError{After: after, Err: context.DeadlineExceeded}
+	return l.attempt.Owner().Reserve(l.attempt, late, needed, func() bool { return l.end(after) })
 }
 
 // end ends the context of an attempt that could take so long, unless it has ended or the limit was lifted.

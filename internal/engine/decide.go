@@ -15,25 +15,25 @@ import (
 // judgment is what the engine finds out about a failure.
 type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error
+	before    error // that of the attempt before
 	verdict   classify.Verdict
 	throttled bool  // as the limiter sees it, so not by a hard quota
 	partly    bool  // throttled in a part of the scope
 	rule      error // why there is no retry even if the verdict asks for one; or nil
-	gone      error // how the context of the operation has ended; or nil
 }
 
-// judgmentOn judges a failure. If a mark keeps the failure from being retried, judgmentOn also judges the marked error: the
+// judge judges a failure. If a mark keeps the failure from being retried, judge also judges the marked error: the
 // limiter must know of throttles, and a Reason is reported only if it stopped a retry.
-func (e *Engine) judgmentOn(ctx context.Context, r *record, attempt int, failure error) (found judgment) {
-	gone := e.gone(ctx)
-	found.failure, found.gone, found.verdict = failure, gone, e.judge(&r.op, attempt, failure, gone)
+func (o *operation) judge(ctx context.Context, failure error) (found judgment) {
+	gone := o.engine.gone(ctx) != nil
+	found.failure, found.before, found.verdict = failure, o.last, o.engine.judge(&o.op, o.made, failure, gone)
 	below := found.verdict
 	if !below.Retryable() {
 		mark := markOf(failure)
 		if mark == nil || mark.Err == nil {
 			return found
 		}
-		below = e.judge(&r.op, attempt, mark.Err, gone)
+		below = o.engine.judge(&o.op, o.made, mark.Err, gone)
 		if mark.Reason != nil && found.verdict.Forbids() {
 			if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
 				found.failure = mark.Err
@@ -57,6 +57,16 @@ func markOf(failure error) *classify.JudgedError {
 	return nil
 }
 
+// judge returns the verdict of the classifiers on a failure, or the one that it carries. gone says that the context of
+// the operation has ended.
+func (e *Engine) judge(op *retry.Operation, attempt int, failure error, gone bool) classify.Verdict {
+	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
+		return classify.Forbidden()
+	}
+	outcome := classify.Outcome{Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt, CallerGone: gone}
+	return outcome.Judge(e.config.Classifier, op.Classifier)
+}
+
 // gone returns how the context of an operation has ended; nil if it has not. A deadline counts as
 // soon as its time has come, because the timers of contexts with one deadline fire one after
 // another, and an attempt may have seen the end of another context.
@@ -70,185 +80,145 @@ func (e *Engine) gone(ctx context.Context) error {
 	return nil
 }
 
-// judge returns the verdict of the classifiers on a failure, or the one that it carries. gone is
-// how the context of the operation has ended, or nil.
-func (e *Engine) judge(op *retry.Operation, attempt int, failure, gone error) classify.Verdict {
-	if failure == retry.ErrAborted { //nolint:errorlint // the loop's own, never wrapped
-		return classify.Forbidden()
-	}
-	outcome := classify.Outcome{
-		Err: failure, Service: e.service(op), Operation: op.Name, Attempt: attempt, CallerGone: gone != nil,
-	}
-	return outcome.Judge(e.config.Classifier, op.Classifier)
-}
-
 // decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule against it, room for the
 // wait, quota. The quota comes last, so that it pays only for a retry that nothing else forbids. decide returns the
 // backoff, or with a refusal how long to sleep before the operation returns.
-func (e *Engine) decide(ctx context.Context, t retry.Token, r *record, found *judgment) (time.Duration, error) {
-	before := r.last
-	r.last = found.failure
-	if e.observed() {
-		e.emitEnded(t, r, found, retry.Result{})
+func (r *record) decide(ctx context.Context, found *judgment) (delay time.Duration, refusal *retry.Error) {
+	r.lacked = false
+	if refusal = r.forbids(ctx, found); refusal == nil {
+		delay, refusal = r.charge(ctx, found)
 	}
-	granted, refusal := grant{}, r.refusalBesidesQuota(ctx, t, found, before)
-	if refusal == nil {
-		granted, refusal = e.charge(ctx, t, r, found)
-	}
-	delay := granted.delay
 	if refusal != nil {
-		e.refuse(t, r, refusal)
-		if e.observed() && delay > 0 {
-			r.tally.phase = backingOff
-		}
-		return delay, refusal
+		r.refuse(refusal)
+	} else if r.engine.observed() {
+		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.last, Verdict: found.verdict, Delay: delay})
 	}
-	r.granted, r.lacked = granted, false
-	if e.observed() {
+	if r.engine.observed() && (refusal == nil || delay > 0) {
 		r.tally.phase = backingOff
-		e.emit(r, retry.Event{
-			Kind: retry.RetryScheduled, Attempt: t.Attempt(), Err: r.last, Verdict: found.verdict, Delay: delay,
-		})
 	}
-	return delay, nil
+	return delay, refusal
 }
 
-// refusalBesidesQuota returns what forbids a retry, apart from the quota. before is the failure of the attempt
-// before the last one.
-func (r *record) refusalBesidesQuota(ctx context.Context, t retry.Token, found *judgment, before error) *retry.Error {
-	retryable, most := found.verdict.Retryable(), maxAttempts(&r.op, r.plan)
-	if around, _ := retry.AttemptFrom(r.ctx); around.Once {
+// forbids returns what forbids a retry, apart from time and quota.
+func (o *operation) forbids(ctx context.Context, found *judgment) *retry.Error {
+	gone, retryable, most := ctx.Err(), found.verdict.Retryable(), maxAttempts(&o.op, o.plan)
+	if around, _ := retry.AttemptFrom(o.ctx); around.Once {
 		most = 1
 	}
 	if n := found.verdict.MaxAttempts(); n > 0 {
 		most = min(most, n)
 	}
-	gone := ctx.Err()
 	if !retryable { // charge refuses a retry that the deadline leaves no room for
-		gone = cmp.Or(gone, found.gone)
+		gone = o.engine.gone(ctx)
 	}
+	// If the failure is the end of ctx, the operation was canceled, even if a classifier would retry such errors.
+	endedWith := gone != nil && (errtree.Is(found.failure, gone) || errtree.Is(found.failure, context.Cause(ctx)))
 	switch {
-	case !retryable && !endedWith(ctx, gone, found.failure):
-		return r.refusal(retry.ErrNotRetryable, t.Attempt())
-	case retryable && t.Attempt() >= most:
-		refusal := r.refusal(retry.ErrAttemptsExhausted, t.Attempt())
+	case !retryable && !endedWith:
+		return o.refusal(retry.ErrNotRetryable)
+	case retryable && o.made >= most:
+		refusal := o.refusal(retry.ErrAttemptsExhausted)
 		refusal.MaxAttempts = most
 		return refusal
-	case gone == nil && found.rule == nil:
-		return nil
-	case gone == nil:
-		refusal := r.refusal(retry.ErrNotRetryable, t.Attempt())
+	case gone != nil:
+		refusal := o.refusal(retry.ErrCanceled).Because(ctx)
+		refusal.Detail = cmp.Or(refusal.Detail, gone)
+		if found.before != nil && endedWith {
+			// The attempt says only that the caller is gone; the one before says what the service answered.
+			refusal.Last, refusal.Detail = found.before, fmt.Errorf("%w: %w", refusal.Detail, found.failure)
+		}
+		return refusal
+	case found.rule != nil:
+		refusal := o.refusal(retry.ErrNotRetryable)
 		refusal.Detail = found.rule
 		return refusal
+	default:
+		return nil
 	}
-	refusal := r.refusal(retry.ErrCanceled, t.Attempt()).Because(ctx)
-	refusal.Detail = cmp.Or(refusal.Detail, gone)
-	if before != nil && endedWith(ctx, gone, found.failure) {
-		// The attempt says only that the caller is gone; the one before says what the service answered.
-		refusal.Last, refusal.Detail = before, fmt.Errorf("%w: %w", refusal.Detail, r.last)
-	}
-	return refusal
 }
 
-// endedWith reports whether the failure is the end of ctx, which is gone. Then the operation was
-// canceled, even if a classifier would retry such errors.
-func endedWith(ctx context.Context, gone, failure error) bool {
-	return gone != nil && (errtree.Is(failure, gone) || errtree.Is(failure, context.Cause(ctx)))
-}
-
-// charge takes the cost of a retry from the quota or from the pool. It returns the retry, or why there is none and how long
-// to sleep before the operation returns.
-func (e *Engine) charge(ctx context.Context, t retry.Token, r *record, found *judgment) (grant, *retry.Error) {
-	verdict := found.verdict
-	if g := r.reserved; g.payer != nil {
-		_, hinted := verdict.Hint()
-		if !hinted && g.kind == verdict.Kind() && e.noRoom(ctx, &r.op, g.delay, 0) == nil {
-			r.reserved = grant{}
-			return g, nil
+// charge grants a retry, which takes its cost from the quota or from the pool. It returns its backoff, or why there is no
+// retry and how long to sleep before the operation returns.
+func (o *operation) charge(ctx context.Context, found *judgment) (delay time.Duration, refusal *retry.Error) {
+	kind := found.verdict.Kind()
+	hint, hinted := found.verdict.Hint()
+	if g := o.reserved; g.payer != nil {
+		if !hinted && g.kind == kind && o.noRoom(ctx, g.delay, 0) == nil {
+			o.granted, o.reserved = g, grant{}
+			return g.delay, nil
 		}
-		r.refund(&r.reserved) // the attempt has ended with something else, or too late
+		o.refund(&o.reserved) // the attempt has ended with something else, or too late
 	}
-	quota, cost := r.scope.Quota, costOf(r.plan, verdict.Kind())
-	bare, least, delay := e.backoff(r, t.Attempt(), found)
-	wait, reason := e.roomForRetry(ctx, r, delay)
+	quota, cost := o.scope.Quota, costOf(o.plan, kind)
+	bare, least, delay := o.backoff(found)
+	wait, reason := o.roomForRetry(ctx, delay)
 	if reason != nil && delay > least { // neither a hint in a window nor the spread above a full one fails a call
 		delay = least
-		wait, reason = e.roomForRetry(ctx, r, delay)
+		wait, reason = o.roomForRetry(ctx, delay)
 	}
-	hint, _ := verdict.Hint()
-	if !verdict.HintInFull() {
+	if !found.verdict.HintInFull() {
 		hint = 0
 	}
-	if hint > e.config.MaxFullHint {
+	if hint > o.engine.config.MaxFullHint {
 		wait, reason = 0, retry.ErrHintTooLong
 	}
 	switch {
 	case reason == nil:
-	case !quota.Covers(cost):
-		return grant{delay: e.delayWhenRefused(r, bare)}, e.empty(r, t.Attempt(), cost)
+		payer := quota.Charge(cost)
+		if payer != nil || o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity() {
+			o.granted = grant{delay: delay, kind: kind, cost: cost, payer: payer}
+			return delay, nil
+		}
+	case quota.Covers(cost):
+		refusal = o.refusal(reason)
+		refusal.Wait, refusal.Hint = wait, hint
+		return 0, refusal
 	default:
-		refusal := r.tooLong(reason, t.Attempt(), wait)
-		refusal.Hint = hint
-		return grant{}, refusal
+		delay = bare
 	}
-	payer := quota.Charge(cost)
-	if payer == nil && (e.config.MaxQuotaWait == 0 || cost > quota.Capacity()) {
-		return grant{delay: e.delayWhenRefused(r, delay)}, e.empty(r, t.Attempt(), cost)
+	refusal = o.empty(retry.ErrQuotaExhausted, cost)
+	if o.engine.config.BackoffWhenEmpty || o.op.LongPolling && o.engine.config.LongPollingSleeps {
+		return delay, refusal
 	}
-	return grant{delay: delay, kind: verdict.Kind(), cost: cost, payer: payer}, nil
+	return 0, refusal
 }
 
 // roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not begin, as noRoom does.
-func (e *Engine) roomForRetry(ctx context.Context, r *record, delay time.Duration) (wait time.Duration, reason error) {
-	if !timeLimited(ctx, &r.op) {
-		return delay, nil
-	}
-	needed := time.Duration(0)
-	if wait = delay; r.limited() {
-		if expected := r.scope.Limiter.Expected(r.request()); expected > wait {
-			wait, needed = expected, r.scope.AttemptTime.Needed()
+func (o *operation) roomForRetry(ctx context.Context, delay time.Duration) (wait time.Duration, reason error) {
+	wait, needed := delay, time.Duration(0)
+	if _, timed := ctx.Deadline(); o.limited() && (timed || !o.op.NotAfter.IsZero()) {
+		if expected := o.scope.Limiter.Expected(o.request()); expected > wait {
+			wait, needed = expected, o.scope.AttemptTime.Needed()
 		}
 	}
-	return wait, e.noRoom(ctx, &r.op, wait, needed)
-}
-
-// delayWhenRefused returns how long an operation sleeps before it returns ErrQuotaExhausted. delay is the
-// backoff of the retry that it does not get.
-func (e *Engine) delayWhenRefused(r *record, delay time.Duration) time.Duration {
-	if e.config.BackoffWhenEmpty || r.op.LongPolling && e.config.LongPollingSleeps {
-		return delay
-	}
-	return 0
+	return wait, o.noRoom(ctx, wait, needed)
 }
 
 // backoff returns the bare delay before the retry that follows a failure, the least one with the hint of the
 // server, and the one to take if there is room for it.
-func (e *Engine) backoff(r *record, attempt int, found *judgment) (bare, least, delay time.Duration) {
-	bare = e.bareBackoff(r, attempt, found)
+func (o *operation) backoff(found *judgment) (bare, least, delay time.Duration) {
+	config := &o.engine.config
+	if o.plan.Backoff != nil {
+		bare = o.plan.Backoff(o.made, found.failure)
+	} else {
+		base := o.plan.Base
+		if found.verdict.Kind() == classify.Throttling {
+			base = o.plan.ThrottlingBase
+		}
+		shape := backoff.Exponential{Max: o.plan.MaxBackoff, Jitter: config.Jitter}
+		bare = max(shape.Delay(o.made-1, base, o.granted.delay, config.Random()), o.plan.MinDelay)
+	}
 	hint, hinted := found.verdict.Hint()
 	switch {
 	case !hinted:
 		return bare, bare, bare
 	case found.verdict.HintInFull():
-		return bare, max(bare, hint), backoff.HintInFull(bare, hint, e.config.Random())
-	case e.config.HintInWindow:
+		return bare, max(bare, hint), backoff.HintInFull(bare, hint, config.Random())
+	case config.HintInWindow:
 		return bare, bare, backoff.HintInWindow(bare, hint)
 	default:
-		return bare, bare, backoff.HintAsFloor(bare, hint, e.config.MaxHint)
+		return bare, bare, backoff.HintAsFloor(bare, hint, config.MaxHint)
 	}
-}
-
-// bareBackoff returns the delay before the retry that follows a failure, without a hint.
-func (e *Engine) bareBackoff(r *record, attempt int, found *judgment) time.Duration {
-	if r.plan.Backoff != nil {
-		return r.plan.Backoff(attempt, found.failure)
-	}
-	base := r.plan.ThrottlingBase
-	if found.verdict.Kind() != classify.Throttling {
-		base = r.plan.Base
-	}
-	shape := backoff.Exponential{Max: r.plan.MaxBackoff, Jitter: e.config.Jitter}
-	return max(shape.Delay(attempt-1, base, r.granted.delay, e.config.Random()), r.plan.MinDelay)
 }
 
 // costOf returns what a retry after a failure of this kind takes from the quota.
@@ -263,14 +233,25 @@ func costOf(plan *retry.Plan, kind classify.Kind) int {
 	}
 }
 
-// refusal returns why there is no further attempt after this many.
-func (r *record) refusal(reason error, attempts int) *retry.Error {
-	return &retry.Error{Reason: reason, Scope: r.scope.Key, Attempts: attempts, Last: r.last}
+// refusal returns why there is no further attempt. At a deadline it holds the error that the context would have.
+func (o *operation) refusal(reason error) *retry.Error {
+	refusal := &retry.Error{Reason: reason, Scope: o.scope.Key, Attempts: o.made, Last: o.last}
+	if reason == retry.ErrDeadline { //nolint:errorlint // the same value
+		refusal.Detail = context.DeadlineExceeded
+	}
+	return refusal
+}
+
+// empty is the refusal for lack of quota.
+func (o *operation) empty(reason error, needed int) *retry.Error {
+	refusal := o.refusal(reason)
+	refusal.Available, refusal.Pool, refusal.Needed = o.scope.Quota.Available(), o.scope.Quota.Pooled(), needed
+	return refusal
 }
 
 // refuse notes and reports that an attempt is not made. It adds what is wrong with the limiter of the scope, but not to a
 // failure that is not retryable, which comes back as it is.
-func (e *Engine) refuse(t retry.Token, r *record, refusal *retry.Error) {
+func (r *record) refuse(refusal *retry.Error) {
 	r.lacked = refusal.Needed > 0
 	switch {
 	case r.scope.Err == nil || refusal.Reason == retry.ErrNotRetryable: //nolint:errorlint // the same value
@@ -279,24 +260,12 @@ func (e *Engine) refuse(t retry.Token, r *record, refusal *retry.Error) {
 	default:
 		refusal.Detail = fmt.Errorf("%w: %w", refusal.Detail, r.scope.Err)
 	}
-	if e.observed() {
-		e.emitRefused(t, r, refusal)
+	if !r.engine.observed() {
+		return
 	}
-}
-
-// tooLong is the refusal of a wait. At a deadline it holds the error that the context would have.
-func (r *record) tooLong(reason error, attempts int, wait time.Duration) *retry.Error {
-	refusal := r.refusal(reason, attempts)
-	if refusal.Wait = wait; reason == retry.ErrDeadline { //nolint:errorlint // the same value
-		refusal.Detail = context.DeadlineExceeded
+	r.tally.reason = refusal.Reason
+	if refusal.Detail != nil && refusal.Reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
+		r.tally.reason = fmt.Errorf("%w: %w", refusal.Reason, refusal.Detail) // the rule that stopped a retry
 	}
-	return refusal
-}
-
-// empty is the refusal for lack of quota.
-func (e *Engine) empty(r *record, attempts, needed int) *retry.Error {
-	refusal := r.refusal(retry.ErrQuotaExhausted, attempts)
-	refusal.Available, refusal.Pool = r.scope.Quota.Available(), r.scope.Quota.Pooled()
-	refusal.Needed = needed
-	return refusal
+	r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
 }

@@ -76,7 +76,7 @@ func (e *Engine) Clock() clock.Clock { return e.config.Clock }
 
 // Judge returns what the classifiers say of a failure.
 func (e *Engine) Judge(op retry.Operation, failure error) classify.Verdict {
-	return e.judge(&op, 0, failure, nil)
+	return e.judge(&op, 0, failure, false)
 }
 
 // Plan returns the numbers of an operation.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"math"
 	"time"
 
@@ -26,89 +25,87 @@ type tally struct {
 	id      uint64
 	start   time.Time
 	phase   phase
-	began   time.Duration // when the phase began, since the start
+	at      time.Time     // when the phase began
+	began   time.Duration // the same since the start
 	spent   [phases]time.Duration
 	verdict classify.Verdict // on the last failure
 	reason  error            // of the last refusal
 }
 
-// enter begins a phase at now, and returns how long the one before took. A clock that goes backwards counts as standing
-// still.
-func (t *tally) enter(p phase, now time.Time) (took time.Duration) {
-	since := max(now.Sub(t.start), t.began)
+// enter begins a phase of an operation, and returns how long the one before took. A clock that goes backwards counts as
+// standing still.
+func (r *record) enter(p phase) (took time.Duration) {
+	if !r.engine.observed() {
+		return 0
+	}
+	t := &r.tally
+	t.at = r.engine.config.Clock.Now()
+	since := max(t.at.Sub(t.start), t.began)
 	took = since - t.began
 	t.spent[t.phase] += took
 	t.phase, t.began = p, since
 	return took
 }
 
-// enter begins a phase of an operation.
-func (r *record) enter(p phase) (took time.Duration) {
-	if !r.engine.observed() {
-		return 0
-	}
-	return r.tally.enter(p, r.engine.reading.Now())
-}
-
 // emit completes an event, passes it on, and survives a panic of the observer. An event without a
 // time is about now. One kind is about a scope other than the operation's.
-func (e *Engine) emit(r *record, event retry.Event) {
+func (r *record) emit(event retry.Event) {
 	defer func() { _ = recover() }()
 	if event.Time.IsZero() {
-		event.Time = e.config.Clock.Now()
+		event.Time = r.engine.config.Clock.Now()
 	}
-	event.OperationID, event.Operation = r.tally.id, r.op
+	event.OperationID, event.Operation, event.Attempt = r.tally.id, r.op, r.token.Attempt()
 	switch event.Kind {
-	case retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded:
+	case retry.OperationEnded:
+		event.Attempt = r.made
+		fallthrough
+	case retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused:
 		event.Quota, event.Pool = r.scope.Quota.Available(), r.scope.Quota.Pooled()
 	default: // has no quota
 	}
 	if event.Kind != retry.ScopeEvicted {
 		event.Scope = r.scope.Key
 	}
-	e.config.Observer.Observe(r.ctx, event)
+	r.engine.config.Observer.Observe(r.ctx, event)
 }
 
 // emitNested reports attempts that multiply, because the operation is in an attempt of another loop.
-func (e *Engine) emitNested(r *record) {
+func (r *record) emitNested() {
 	around, _ := retry.AttemptFrom(r.ctx)
 	if around.Once {
 		r.op.MaxAttempts = 1
 	}
 	outer, most := max(around.MaxAttempts, 1), maxAttempts(&r.op, r.plan)
 	if product := min(int64(outer)*int64(min(most, math.MaxInt32)), math.MaxInt32); outer > 1 && product > int64(outer) {
-		e.emit(r, retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: int(product)})
+		r.emit(retry.Event{Kind: retry.LoopNested, MaxAttempts: int(product)})
 	}
 }
 
 // emitEnded reports an attempt, which ended now. Without a Wait, it began with the phase.
-func (e *Engine) emitEnded(t retry.Token, r *record, found *judgment, result retry.Result) (now time.Time) {
-	now = e.config.Clock.Now()
+func (r *record) emitEnded(found *judgment, result retry.Result) {
 	r.tally.phase, r.tally.verdict, r.tally.reason = attempting, found.verdict, nil
-	ended := retry.Event{Kind: retry.AttemptEnded, Time: now, Attempt: t.Attempt(), Err: found.failure, Verdict: found.verdict}
-	ended.Elapsed = r.tally.enter(attempting, now)
+	ended := retry.Event{Kind: retry.AttemptEnded, Err: found.failure, Verdict: found.verdict, Elapsed: r.enter(attempting)}
+	ended.Time = r.tally.at
 	if result.Throttled > 0 {
 		ended.EntriesThrottled, ended.Entries = result.Throttled, max(result.Throttled, result.Entries)
 	}
-	e.emit(r, ended)
-	return now
+	r.emit(ended)
 }
 
-// emitFailure reports an operation that ended without success after this many attempts.
-func (e *Engine) emitFailure(r *record, attempts int, failure error) {
-	now := e.config.Clock.Now()
-	r.tally.enter(attempting, now)
-	ended := r.tally.end(now, attempts)
-	ended.Err, ended.Verdict, ended.Reason = r.last, r.tally.verdict, r.reasonOf(failure)
-	e.emit(r, ended)
-}
-
-// end returns the event for the end of an operation.
-func (t *tally) end(now time.Time, attempts int) retry.Event {
-	return retry.Event{
-		Kind: retry.OperationEnded, Time: now, Attempt: attempts, Elapsed: t.began,
-		BackoffWait: t.spent[backingOff], QuotaWait: t.spent[awaitingQuota], SendWait: t.spent[awaitingSend],
+// emitRate reports what an answer did to the send rate.
+func (r *record) emitRate(c ratelimit.Change) {
+	if c.Limited && c.From != c.To {
+		r.emit(retry.Event{Kind: retry.SendRateChanged, Rate: float64(c.To), RateBefore: float64(c.From)})
 	}
+}
+
+// emitOver reports the end of the operation, and why it is no success.
+func (r *record) emitOver(reason error) {
+	t := &r.tally
+	r.emit(retry.Event{
+		Kind: retry.OperationEnded, Time: t.at, Err: r.last, Verdict: t.verdict, Reason: reason, Elapsed: t.began,
+		BackoffWait: t.spent[backingOff], QuotaWait: t.spent[awaitingQuota], SendWait: t.spent[awaitingSend],
+	})
 }
 
 // reasonOf returns why the operation ended: the refusal, or what the loop says about the end.
@@ -122,26 +119,5 @@ func (r *record) reasonOf(failure error) error {
 		return retry.ErrCanceled
 	default:
 		return retry.ErrNotRetryable
-	}
-}
-
-// emitRefused reports an attempt that is not made.
-func (e *Engine) emitRefused(t retry.Token, r *record, refusal *retry.Error) {
-	reason := refusal.Reason
-	if refusal.Detail != nil && reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
-		reason = fmt.Errorf("%w: %w", reason, refusal.Detail) // the rule that stopped a retry
-	}
-	r.tally.reason = reason
-	e.emit(r, retry.Event{
-		Kind: retry.RetryRefused, Attempt: t.Attempt(), Err: refusal.Last, Reason: reason, Delay: refusal.Wait,
-	})
-}
-
-// emitRate reports what an answer did to the send rate.
-func (r *record) emitRate(c ratelimit.Change) {
-	if c.Limited && c.From != c.To {
-		r.engine.emit(r, retry.Event{
-			Kind: retry.SendRateChanged, Attempt: r.verb.token.Attempt(), Rate: float64(c.To), RateBefore: float64(c.From),
-		})
 	}
 }

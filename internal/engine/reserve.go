@@ -4,76 +4,53 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/token"
-	"github.com/awsretry/awsretry/retry"
 )
 
 // Reserve decides as RefreshRetryToken will, and keeps what the retry needs for it. So many attempts may be ended
 // at the same time, and each gets the retry for which it was ended. It takes no token for which it would have to
 // wait. What it takes goes back if the attempt ends meanwhile.
-func (r *record) Reserve(t token.Token, failure error, needed time.Duration) (ok bool) {
-	if !t.Move(token.Ready, token.Reserving) {
+//
+// Code of the user takes its time, and by then the record may serve another operation. So Reserve works on a copy.
+func (r *record) Reserve(ref token.Ref, failure error, needed time.Duration, end func() bool) (ended bool) {
+	var o operation
+	if !ref.WhileReady(func() { o = r.operation }) || o.reserved.payer != nil {
 		return false
 	}
-	alone := r.alone()
-	t.Set(token.Ready)
+	o.made, o.granted.payer = int(ref.Number), nil // the last retry was made
 	defer func() {
-		if recover() != nil { // a classifier or a limiter, which will panic again where the caller sees it
-			ok = false
-		}
-		if !ok {
-			alone.refund(&alone.reserved)
+		_ = recover() // of a classifier or a limiter, which will panic again where the caller sees it
+		if !ended {
+			o.refund(&o.granted)
 		}
 	}()
-	if !alone.reserve(retry.Token(t), failure, needed) || !t.Move(token.Ready, token.Reserving) {
-		return false
+	if o.reserve(failure, needed) {
+		ref.WhileReady(func() {
+			if ended = r.reserved.payer == nil && end(); ended {
+				r.reserved = o.granted
+			}
+		})
 	}
-	defer t.Set(token.Ready)
-	if r.reserved.payer != nil {
-		return false
-	}
-	r.reserved = alone.reserved
-	return true
+	return ended
 }
 
 // reserve takes quota and send tokens, and reports false if a retry would not be granted.
-func (r *record) reserve(t retry.Token, failure error, needed time.Duration) bool {
-	e, ctx := r.engine, r.ctx
-	found := e.judgmentOn(ctx, r, t.Attempt(), failure)
-	if r.refusalBesidesQuota(ctx, t, &found, nil) != nil {
+func (o *operation) reserve(failure error, needed time.Duration) bool {
+	found := o.judge(o.ctx, failure)
+	if o.forbids(o.ctx, &found) != nil {
 		return false
 	}
-	granted, refusal := e.charge(ctx, t, r, &found)
-	if refusal != nil || granted.payer == nil { // without a payer it would have to wait for quota
+	if _, refusal := o.charge(o.ctx, &found); refusal != nil || o.granted.payer == nil { // it would have to wait for quota
 		return false
 	}
-	r.reserved = granted
-	if deadline, ok := ctx.Deadline(); ok && deadline.Sub(e.config.Clock.Now()) < granted.delay+needed {
+	if deadline, ok := o.ctx.Deadline(); ok && deadline.Sub(o.engine.config.Clock.Now()) < o.granted.delay+needed {
 		return false
 	}
-	if !r.limited() {
+	if !o.limited() {
 		return true
 	}
-	request := r.request()
+	request := o.request()
 	request.NoWait = true
-	_, err := r.scope.Limiter.Acquire(ctx, request)
-	r.reserved.sendPaid = err == nil
+	_, err := o.scope.Limiter.Acquire(o.ctx, request)
+	o.granted.sendPaid = err == nil
 	return err == nil
-}
-
-// Unreserve gives back what Reserve has taken.
-func (r *record) Unreserve(t token.Token) {
-	if !t.Move(token.Ready, token.Reserving) {
-		return
-	}
-	alone := r.alone()
-	alone.reserved, r.reserved = r.reserved, grant{}
-	t.Set(token.Ready)
-	alone.refund(&alone.reserved)
-}
-
-// alone returns a record of the operation for code of the user, which takes its time. By then r may serve another one.
-func (r *record) alone() *record {
-	return &record{
-		engine: r.engine, scope: r.scope, op: r.op, plan: r.plan, ctx: r.ctx, partly: r.partly, granted: grant{delay: r.granted.delay},
-	}
 }

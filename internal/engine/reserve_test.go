@@ -35,14 +35,19 @@ func TestAttemptEndsWhileItsRetryIsBeingReserved(t *testing.T) {
 			require.NoError(t, tok.Wait(t.Context()))
 			return token.Token(tok)
 		}
-		reserve := func(tok token.Token) (reserved chan bool) {
-			reserved = make(chan bool, 1)
-			go func() { reserved <- tok.Owner().Reserve(tok, errServer, 0) }()
-			synctest.Wait()
-			return reserved
-		}
 		quota := func() int { return s.Snapshot().Scopes[0].Quota }
-		full := quota()
+		full, reserving := quota(), 0
+		reserve := func(tok token.Token) (ended chan bool) {
+			ended = make(chan bool, 1)
+			go func() {
+				ended <- tok.Owner().Reserve(tok.Ref(1), errServer, 0, func() bool {
+					reserving = quota()
+					return false // it has ended by itself
+				})
+			}()
+			synctest.Wait()
+			return ended
+		}
 
 		ended := begin()
 		reserved := reserve(ended)
@@ -50,13 +55,13 @@ func TestAttemptEndsWhileItsRetryIsBeingReserved(t *testing.T) {
 		next := begin() // which may have the record of the first
 		answer <- classify.RetryAs(classify.Transient)
 		require.False(t, <-reserved)
+		require.Zero(t, reserving, "it was not asked")
 		require.Equal(t, full, quota())
 
 		reserved = reserve(next)
 		answer <- classify.RetryAs(classify.Transient)
-		require.True(t, <-reserved)
-		require.Less(t, quota(), full)
-		next.Owner().Unreserve(next)
+		require.False(t, <-reserved)
+		require.Less(t, reserving, full)
 		require.Equal(t, full, quota())
 		require.NoError(t, s.RecordSuccess(retry.Token(next), retry.Result{}))
 	})
@@ -68,7 +73,8 @@ func TestSendTokenThatWasReservedForALoopThatDoesNotWaitGoesBack(t *testing.T) {
 	l := &scripted{}
 	s, _ := play.Adaptive(t, l.use)
 	tok := play.Sent(t, s)
-	require.True(t, token.Token(tok).Owner().Reserve(token.Token(tok), errServer, 0))
+	ref := token.Token(tok).Ref(1)
+	require.True(t, ref.Owner().Reserve(ref, errServer, 0, func() bool { return true }))
 	next, err := s.RefreshRetryToken(t.Context(), tok, errServer)
 	require.NoError(t, err)
 	_, err = s.RefreshRetryToken(t.Context(), next, errServer)

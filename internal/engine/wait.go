@@ -13,24 +13,25 @@ import (
 )
 
 // Wait returns when the attempt of the token may be made: after its backoff, once it has paid the
-// quota it owes, and with a send token.
+// quota it owes, and with a send token. After a refused refresh it only sleeps.
+//
+// However it ends, the caller may wait for the token again unless the attempt may be made, and the send token of an
+// attempt that is not made goes back.
 func (r *record) Wait(ctx context.Context, t token.Token) error {
-	switch {
-	case t.Move(token.Issued, token.Waiting):
-		if t.Delay() <= 0 && r.plain() && ctx.Err() == nil {
-			t.Set(token.Ready)
-			return nil
-		}
-		return r.engine.wait(ctx, retry.Token(t), r)
-	case t.Move(token.Refused, token.Resting):
-		defer t.Set(token.Refused)
-		if refusal := r.engine.sleep(ctx, retry.Token(t), r); refusal != nil {
-			return refusal
-		}
-		return nil
-	default:
+	was, ok := t.Take(token.Issued | token.Refused)
+	if !ok {
 		return retry.ErrTokenUsed
 	}
+	if was == token.Issued && t.Delay() <= 0 && r.plain() && ctx.Err() == nil {
+		t.Set(token.Ready)
+		return nil
+	}
+	r.begin(t, was, t.Attempt()-1)
+	defer r.end()
+	if refusal := r.wait(ctx); refusal != nil {
+		return refusal
+	}
+	return nil
 }
 
 // plain reports whether the next attempt waits for nothing but its backoff.
@@ -39,91 +40,76 @@ func (r *record) plain() bool {
 }
 
 // owes reports whether Wait must still take the cost of the granted retry from the quota.
-func (r *record) owes() bool { return r.granted.payer == nil && r.granted.cost > 0 }
+func (o *operation) owes() bool { return o.granted.payer == nil && o.granted.cost > 0 }
 
-// wait goes through the phases of a wait. However it ends, the caller may wait for the token again
-// unless the attempt may be made, and the send token of an attempt that is not made goes back.
-func (e *Engine) wait(ctx context.Context, t retry.Token, r *record) error {
-	after, paid := token.Issued, false
-	defer func() {
-		defer token.Token(t).Set(after) // also if the limiter of a user panics
-		if paid && after != token.Ready {
-			r.scope.Limiter.Give(r.request())
-		}
-	}()
-	refusal := e.sleep(ctx, t, r)
+func (r *record) wait(ctx context.Context) *retry.Error {
+	refusal := r.sleep(ctx)
+	if r.was == token.Refused {
+		return refusal
+	}
 	r.scope.Touch() // after the backoff, so that no scope with a waiter is evicted
 	if refusal == nil {
-		refusal = e.late(t, r)
+		refusal = r.late()
 	}
 	if refusal == nil && r.owes() {
-		r.enter(awaitingQuota)
-		refusal = e.waitForQuota(ctx, t, r)
+		refusal = r.waitForQuota(ctx)
 	}
-	switch {
-	case refusal != nil || !r.limited():
-	case r.granted.sendPaid:
-		paid, r.granted.sendPaid = true, false
-		r.sent = e.config.Clock.Now()
-	default:
-		refusal = e.acquire(ctx, t, r, &paid)
+	if refusal == nil && r.limited() {
+		refusal = r.acquire(ctx)
 	}
 	if refusal != nil {
-		if t.Attempt() > 1 {
+		if r.token.Attempt() > 1 {
 			r.enter(backingOff)
 		}
-		e.refuse(t, r, refusal)
+		r.refuse(refusal)
 		return refusal
 	}
 	if r.tally.phase != attempting {
 		r.enter(attempting)
 	}
-	after = token.Ready
+	r.granted.sendPaid, r.then = false, token.Ready
 	return nil
 }
 
 // sleep sleeps the backoff. It refuses at once if the deadline leaves no room for it.
-func (e *Engine) sleep(ctx context.Context, t retry.Token, r *record) *retry.Error {
-	delay, err := t.Delay(), ctx.Err()
+func (r *record) sleep(ctx context.Context) *retry.Error {
+	delay, err := r.token.Delay(), ctx.Err()
 	if err == nil && delay > 0 {
-		if reason := e.noRoom(ctx, &r.op, delay, 0); reason != nil {
-			return r.tooLong(reason, attemptsBefore(t), delay)
+		if reason := r.noRoom(ctx, delay, 0); reason != nil {
+			refusal := r.refusal(reason)
+			refusal.Wait = delay
+			return refusal
 		}
-		err = e.config.Clock.Sleep(ctx, delay)
+		err = r.engine.config.Clock.Sleep(ctx, delay)
 	}
 	if err != nil {
-		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
+		return r.refusal(retry.ErrCanceled).Because(ctx)
 	}
 	return nil
 }
 
 // late refuses an attempt that would begin after the end of the operation.
-func (e *Engine) late(t retry.Token, r *record) *retry.Error {
-	if end := r.op.NotAfter; end.IsZero() || !e.config.Clock.Now().After(end) {
+func (o *operation) late() *retry.Error {
+	if end := o.op.NotAfter; end.IsZero() || !o.engine.config.Clock.Now().After(end) {
 		return nil
 	}
-	return r.refusal(retry.ErrMaxElapsed, attemptsBefore(t))
-}
-
-// timeLimited reports whether the operation has a time limit.
-func timeLimited(ctx context.Context, op *retry.Operation) bool {
-	_, limited := ctx.Deadline()
-	return limited || !op.NotAfter.IsZero()
+	return o.refusal(retry.ErrMaxElapsed)
 }
 
 // noRoom returns why a wait of d must not begin: ErrDeadline if it would leave the attempt less
 // time than needed before the deadline of ctx, see ratelimit.Request.AttemptTime; ErrMaxElapsed if it
 // would end after op.NotAfter; nil if there is room.
-func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time.Duration) error {
-	if !timeLimited(ctx, op) {
+func (o *operation) noRoom(ctx context.Context, d, needed time.Duration) error {
+	deadline, limited := ctx.Deadline()
+	if !limited && o.op.NotAfter.IsZero() {
 		return nil
 	}
-	now := e.config.Clock.Now()
-	deadline, ok := ctx.Deadline()
+	now := o.engine.config.Clock.Now()
+	left := deadline.Sub(now)
 	switch {
-	case ok && deadline.Sub(now)-min(needed, deadline.Sub(now)/2) <= d:
+	case limited && left-min(needed, left/2) <= d:
 		return retry.ErrDeadline
-	case !op.NotAfter.IsZero() && op.NotAfter.Sub(now) < d:
+	case !o.op.NotAfter.IsZero() && o.op.NotAfter.Sub(now) < d:
 		return retry.ErrMaxElapsed
 	default:
 		return nil
@@ -131,10 +117,11 @@ func (e *Engine) noRoom(ctx context.Context, op *retry.Operation, d, needed time
 }
 
 // waitForQuota waits for the tokens of a retry that the quota did not cover.
-func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *retry.Error {
-	limit, reason := e.config.MaxQuotaWait, retry.ErrQuotaExhausted
+func (r *record) waitForQuota(ctx context.Context) *retry.Error {
+	r.enter(awaitingQuota)
+	limit, reason := r.engine.config.MaxQuotaWait, retry.ErrQuotaExhausted
 	if end := r.op.NotAfter; !end.IsZero() {
-		if left := end.Sub(e.config.Clock.Now()); left < limit {
+		if left := end.Sub(r.engine.config.Clock.Now()); left < limit {
 			limit, reason = left, retry.ErrMaxElapsed
 		}
 	}
@@ -142,82 +129,72 @@ func (e *Engine) waitForQuota(ctx context.Context, t retry.Token, r *record) *re
 	switch {
 	case err == nil:
 		r.granted.payer = payer
-		return e.late(t, r)
+		return r.late()
 	case ctx.Err() != nil:
-		return r.refusal(retry.ErrCanceled, attemptsBefore(t)).Because(ctx)
+		return r.refusal(retry.ErrCanceled).Because(ctx)
 	default:
-		refusal := e.empty(r, attemptsBefore(t), r.granted.cost)
-		refusal.Reason, refusal.Detail = reason, err
+		refusal := r.empty(reason, r.granted.cost)
+		refusal.Detail = err
 		return refusal
 	}
 }
 
-// acquire takes the send token of an attempt, with events around a wait. It sets paid if it got one.
-func (e *Engine) acquire(ctx context.Context, t retry.Token, r *record, paid *bool) *retry.Error {
+// acquire takes the send token of an attempt, with events around a wait. A retry may have reserved it.
+func (r *record) acquire(ctx context.Context) *retry.Error {
+	if r.granted.sendPaid {
+		r.sent = r.engine.config.Clock.Now()
+		return nil
+	}
 	request := r.request()
 	request.AttemptTime = r.scope.AttemptTime.Needed()
-	if e.observed() {
+	if r.engine.observed() {
 		request.OnWait = func(w ratelimit.Wait) {
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
 				r.enter(awaitingSend)
 			}
-			e.emit(r, retry.Event{
-				Kind: retry.SendWaitBegan, Attempt: t.Attempt(),
-				Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate),
-			})
+			r.emit(retry.Event{Kind: retry.SendWaitBegan, Delay: w.Expected, Waiting: w.Ahead, Rate: float64(w.FillRate)})
 		}
 	}
 	sent, err := r.scope.Limiter.Acquire(ctx, request)
-	*paid = err == nil
-	r.sent = sent
-	refusal := r.notSent(ctx, t, err)
-	if refusal == nil {
-		refusal = e.late(t, r) // a limiter of the user may ignore the end
+	r.sent, r.granted.sendPaid = sent, err == nil
+	refusal := r.late() // a limiter of the user may ignore the end
+	if err != nil {
+		refusal = r.notSent(ctx, err)
 	}
 	if r.tally.phase == awaitingSend {
-		ended := retry.Event{Kind: retry.SendWaitEnded, Attempt: t.Attempt(), Delay: r.enter(attempting)}
+		ended := retry.Event{Kind: retry.SendWaitEnded, Delay: r.enter(attempting)}
 		if refusal != nil {
 			ended.Err = refusal
 		}
-		e.emit(r, ended)
+		r.emit(ended)
 	}
 	return refusal
 }
 
 // request is what the current attempt asks the limiter for.
-func (r *record) request() ratelimit.Request {
-	request := r.engine.config.Send
-	request.Part, request.NotAfter = r.partly, r.op.NotAfter
+func (o *operation) request() ratelimit.Request {
+	request := o.engine.config.Send
+	request.Part, request.NotAfter = o.partly, o.op.NotAfter
 	return request
 }
 
 // notSent says why an attempt got no send token.
-func (r *record) notSent(ctx context.Context, t retry.Token, err error) *retry.Error {
-	if err == nil {
-		return nil
-	}
-	refusal := r.refusal(retry.ErrSendRateLimited, attemptsBefore(t))
+func (o *operation) notSent(ctx context.Context, err error) *retry.Error {
+	refusal := o.refusal(retry.ErrSendRateLimited)
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {
 	case !ok && ctx.Err() != nil:
-		refusal.Reason = retry.ErrCanceled
-		return refusal.Because(ctx)
+		return o.refusal(retry.ErrCanceled).Because(ctx)
 	case !ok:
 		refusal.Detail = err
 		return refusal
-	}
-	refusal.Wait, refusal.Detail = refused.Wait.Expected, refused
-	switch {
 	case errors.Is(refused, context.DeadlineExceeded):
-		refusal.Reason = retry.ErrDeadline
+		refusal.Reason, refusal.Detail = retry.ErrDeadline, fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
 	case errors.Is(refused, ratelimit.ErrNotAfter):
-		refusal.Reason = retry.ErrMaxElapsed
+		refusal.Reason, refusal.Detail = retry.ErrMaxElapsed, fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
 	default:
-		return refusal
+		refusal.Detail = refused
 	}
-	refusal.Detail = fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
+	refusal.Wait = refused.Wait.Expected
 	return refusal
 }
-
-// attemptsBefore returns how many attempts were made before that of a token.
-func attemptsBefore(t retry.Token) int { return max(t.Attempt()-1, 0) }

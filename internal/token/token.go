@@ -17,46 +17,25 @@ type Owner interface {
 	Wait(ctx context.Context, t Token) error
 	// Readings are those of the clock that Wait waits on.
 	Readings() *instant.Readings
-	// Reserve takes what the retry after the attempt of the token needs, if a retry would be granted now
-	// after this failure and its deadline would leave the next attempt that much time. It reports whether
-	// it has; if so, the retry is granted. It may be called from any goroutine.
-	Reserve(t Token, failure error, needed time.Duration) bool
-	// Unreserve gives back what Reserve has taken, because the attempt was not ended. If the attempt has
-	// ended since, it does nothing.
-	Unreserve(t Token)
+	// Reserve takes what the retry after the attempt needs, if a retry would be granted now after this
+	// failure and its deadline would leave the next attempt that much time. Then it calls end, and the retry is
+	// granted if end reports that it has ended the attempt. Reserve reports the same. It may be called from any
+	// goroutine. A caller that takes the token waits for end, which must be short.
+	Reserve(r Ref, failure error, needed time.Duration, end func() bool) (ended bool)
 }
 
 // Token is what an operation carries from attempt to attempt. The zero Token belongs to no
-// operation. It has four words, so that the compiler keeps it in registers.
+// operation. It is small, so that the compiler keeps it in registers.
 type Token struct {
-	cell       *Cell
-	generation uint64
-	delay      time.Duration
-	attempt    int
+	ref   Ref
+	delay time.Duration
 }
 
-// Ref is what the context of an attempt keeps of its token, in half the space.
+// Ref is a token without its delay: what the context of an attempt keeps.
 type Ref struct {
 	cell       *Cell
-	generation uint32 // its low bits
+	generation uint32 // an old token would have to wait for 2^32 others of its cell before it looks like a new one
 	Number     int32  // of the attempt
-}
-
-// Ref returns what the context of an attempt with that number keeps of the token.
-func (t Token) Ref(number int) Ref {
-	return Ref{t.cell, uint32(t.generation), int32(min(number, math.MaxInt32))} //nolint:gosec // the low bits
-}
-
-// Token returns the token if it is the present one of its operation, and otherwise the zero Token.
-func (r Ref) Token() Token {
-	if r.cell == nil {
-		return Token{}
-	}
-	generation := r.cell.word.Load() >> phaseBits
-	if uint32(generation) != r.generation { //nolint:gosec // the low bits
-		return Token{}
-	}
-	return Token{cell: r.cell, generation: generation, attempt: int(r.Number)}
 }
 
 // Cell says which token of an operation is the present one, and what that token may be used for. It serves many operations,
@@ -70,23 +49,24 @@ type Cell struct {
 // Phase is what the present token may be used for.
 type Phase uint64
 
-// The phases.
+// The phases. While the token is taken, none is present.
 const (
-	Issued    Phase = iota // everything
-	Waiting                // nothing: Wait has begun
-	Ready                  // everything but Wait: the attempt may have been made
-	Refused                // the end of the operation, and a last wait
-	Resting                // nothing: the last wait has begun
-	Reserving              // as Ready, in a moment: Reserve copies or keeps something
+	Issued  Phase = 1 << iota // everything
+	Ready                     // everything but Wait: the attempt may have been made
+	Refused                   // the end of the operation, and a last wait
+	locked                    // as Ready, after WhileReady
 
-	phaseBits = 3
+	phaseBits = 4
 	phaseMask = 1<<phaseBits - 1
 )
 
-func word(generation uint64, p Phase) uint64 { return generation<<phaseBits | uint64(p) }
+func word(generation uint32, p Phase) uint64 { return uint64(generation)<<phaseBits | uint64(p) }
 
 // Own sets the owner of the cell. It is called once.
-func (c *Cell) Own(owner Owner) { c.owner = owner }
+func (c *Cell) Own(owner Owner) {
+	c.owner = owner
+	c.word.Store(word(0, Issued))
+}
 
 // Allow says how many attempts the next operation may make. It is called before First.
 func (c *Cell) Allow(most int) {
@@ -97,35 +77,17 @@ func (c *Cell) Allow(most int) {
 
 // First returns the first token of the next operation.
 func (c *Cell) First() Token {
-	return Token{cell: c, generation: c.word.Load() >> phaseBits, attempt: 1}
+	return Token{ref: Ref{cell: c, generation: uint32(c.word.Load() >> phaseBits), Number: 1}}
 }
 
 // Next returns the token that follows t. The caller has taken t.
 func (t Token) Next(delay time.Duration) Token {
-	return Token{cell: t.cell, generation: t.generation + 1, delay: delay, attempt: t.attempt + 1}
-}
-
-// Owner returns the state of the operation; nil for the zero Token.
-func (t Token) Owner() Owner {
-	if t.cell == nil {
-		return nil
-	}
-	return t.cell.owner
-}
-
-// MaxAttempts returns how many attempts the operation may make. It reports false for a token that is
-// not the present one, because the cell may serve another operation by now, and for the zero Token.
-func (t Token) MaxAttempts() (most int, ok bool) {
-	if t.cell == nil {
-		return 0, false
-	}
-	most = int(t.cell.most.Load())
-	// The cell leaves the generation of an operation before it gets the number of the next one.
-	return most, t.cell.word.Load()>>phaseBits == t.generation
+	next := Ref{cell: t.ref.cell, generation: t.ref.generation + 1, Number: min(t.ref.Number, math.MaxInt32-1) + 1}
+	return Token{ref: next, delay: delay}
 }
 
 // Attempt returns the number of the attempt; the first is 1.
-func (t Token) Attempt() int { return t.attempt }
+func (t Token) Attempt() int { return int(t.ref.Number) }
 
 // Delay returns the backoff that Wait sleeps before the attempt.
 func (t Token) Delay() time.Duration { return t.delay }
@@ -136,30 +98,65 @@ func (t Token) WithDelay(d time.Duration) Token {
 	return t
 }
 
-// Move changes the phase of the token and returns true, if the token is the present one and in the phase from.
-func (t Token) Move(from, to Phase) bool {
-	return t.cell.word.CompareAndSwap(word(t.generation, from), word(t.generation, to))
+// Ref returns what the context of an attempt with that number keeps of the token.
+func (t Token) Ref(number int) Ref {
+	t.ref.Number = int32(min(number, math.MaxInt32))
+	return t.ref
 }
 
-// Set makes the token the present one, in the given phase. Only the caller that has taken the
-// token, or has moved it to a phase without uses, may call it.
-func (t Token) Set(p Phase) { t.cell.word.Store(word(t.generation, p)) }
+// Owner returns the state of the operation; nil for the zero Token.
+func (t Token) Owner() Owner { return t.ref.Owner() }
 
-// Take uses the token up and returns the phase that it was in. toEnd says that the caller ends
-// the operation; a refused token can be taken only for that. After Take the state of the
-// operation belongs to the caller, until the caller issues the next token.
-func (t Token) Take(toEnd bool) (was Phase, ok bool) {
+// Owner returns the state of the operation; nil for a Ref of the zero Token.
+func (r Ref) Owner() Owner {
+	if r.cell == nil {
+		return nil
+	}
+	return r.cell.owner
+}
+
+// MaxAttempts returns how many attempts the operation may make. It reports false for a token that is
+// not the present one, because the cell may serve another operation by now, and for the zero Token.
+func (r Ref) MaxAttempts() (most int, ok bool) {
+	if r.cell == nil {
+		return 0, false
+	}
+	most = int(r.cell.most.Load())
+	// The cell leaves the generation of an operation before it gets the number of the next one.
+	return most, uint32(r.cell.word.Load()>>phaseBits) == r.generation
+}
+
+// WhileReady calls f and returns true if the attempt may have been made and the token is not taken. A caller that
+// takes the token meanwhile waits for f, which must be short.
+func (r Ref) WhileReady(f func()) bool {
+	if !r.cell.word.CompareAndSwap(word(r.generation, Ready), word(r.generation, locked)) {
+		return false
+	}
+	f()
+	r.cell.word.Store(word(r.generation, Ready))
+	return true
+}
+
+// Take uses the token up if it is the present one and in one of these phases, and returns which. From then on the state of
+// the operation belongs to the caller, until the caller sets the token or issues the next one.
+func (t Token) Take(in Phase) (was Phase, ok bool) {
 	for {
-		now := t.cell.word.Load()
+		now := t.ref.cell.word.Load()
 		was = Phase(now & phaseMask)
-		usable := was == Issued || was == Ready || was == Reserving || was == Refused && toEnd
 		switch {
-		case !usable || now>>phaseBits != t.generation:
-			return was, false
-		case was == Reserving:
+		case uint32(now>>phaseBits) != t.ref.generation:
+			return 0, false
+		case was&in != 0:
+			if t.ref.cell.word.CompareAndSwap(now, word(t.ref.generation+1, Issued)) { // which is the word of the next token
+				return was, true
+			}
+		case was == locked && in&Ready != 0:
 			runtime.Gosched()
-		case t.cell.word.CompareAndSwap(now, word(t.generation+1, Issued)):
-			return was, true
+		default:
+			return 0, false
 		}
 	}
 }
+
+// Set makes the token the present one, in the given phase. Only the caller that has taken it may call it.
+func (t Token) Set(p Phase) { t.ref.cell.word.Store(word(t.ref.generation, p)) }

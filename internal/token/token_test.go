@@ -21,8 +21,7 @@ type owner struct{ token.Cell }
 func (*owner) Wait(context.Context, token.Token) error { return nil }
 func (*owner) Readings() *instant.Readings             { return nil }
 
-func (*owner) Reserve(token.Token, error, time.Duration) bool { return false }
-func (*owner) Unreserve(token.Token)                          {}
+func (*owner) Reserve(token.Ref, error, time.Duration, func() bool) bool { return false }
 
 func newOwner() *owner {
 	o := &owner{}
@@ -37,30 +36,23 @@ func in(o *owner, p token.Phase) token.Token {
 	return t
 }
 
-var phases = map[string]token.Phase{
-	"issued": token.Issued, "waiting": token.Waiting, "ready": token.Ready,
-	"refused": token.Refused, "resting": token.Resting,
-}
+var phases = map[string]token.Phase{"issued": token.Issued, "ready": token.Ready, "refused": token.Refused}
 
-func TestPhaseSaysWhatATokenMayBeUsedFor(t *testing.T) {
+const anyPhase = token.Issued | token.Ready | token.Refused
+
+func TestTokenIsTakenInThePhasesThatTheCallerWants(t *testing.T) {
 	t.Parallel()
-	for name, tt := range map[string]struct{ retry, end bool }{
-		"issued":  {true, true},
-		"waiting": {false, false},
-		"ready":   {true, true},
-		"refused": {false, true},
-		"resting": {false, false},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for toEnd, want := range map[bool]bool{false: tt.retry, true: tt.end} {
-				held := in(newOwner(), phases[name])
-				was, ok := held.Take(toEnd)
-				require.Equal(t, want, ok, "to end: %t", toEnd)
-				require.Equal(t, phases[name], was)
-				require.NotEqual(t, ok, held.Move(was, was), "it is the present one unless it was taken")
+	for name, phase := range phases {
+		for wanted := range anyPhase + 1 {
+			held := in(newOwner(), phase)
+			was, ok := held.Take(wanted)
+			require.Equal(t, wanted&phase != 0, ok, name)
+			if ok {
+				require.Equal(t, phase, was, name)
 			}
-		})
+			_, again := held.Take(anyPhase)
+			require.NotEqual(t, ok, again, "it is the present one unless it was taken")
+		}
 	}
 }
 
@@ -73,28 +65,28 @@ func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 		first := o.First()
 		for name, p := range phases {
 			first.Set(p)
-			got, ok := first.MaxAttempts()
+			got, ok := first.Ref(1).MaxAttempts()
 			require.True(t, ok, name)
 			require.Equal(t, want, got, name)
 		}
 		second := first.Next(0)
 		second.Set(token.Issued)
-		_, ok := first.MaxAttempts()
+		_, ok := first.Ref(1).MaxAttempts()
 		require.False(t, ok, "used")
-		got, ok := second.MaxAttempts()
+		got, ok := second.Ref(2).MaxAttempts()
 		require.True(t, ok)
 		require.Equal(t, want, got)
-		_, ok = second.Take(true)
+		_, ok = second.Take(anyPhase)
 		require.True(t, ok)
-		_, ok = second.MaxAttempts()
+		_, ok = second.Ref(2).MaxAttempts()
 		require.False(t, ok, "ended")
 	}
-	_, ok := token.Token{}.MaxAttempts()
+	_, ok := token.Ref{}.MaxAttempts()
 	require.False(t, ok)
 }
 
 // The loop waits while another goroutine reserves a retry.
-func TestReserversConcurrentSafe(t *testing.T) {
+func TestWhileReadyConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	o, state := newOwner(), 0
 	next := o.First()
@@ -110,9 +102,7 @@ func TestReserversConcurrentSafe(t *testing.T) {
 					return
 				default:
 				}
-				if held := *present.Load(); held.Move(token.Ready, token.Reserving) {
-					state++
-					held.Set(token.Ready)
+				if present.Load().Ref(1).WhileReady(func() { state++ }) {
 					read.Add(1)
 				}
 				runtime.Gosched()
@@ -123,8 +113,8 @@ func TestReserversConcurrentSafe(t *testing.T) {
 		held := *present.Load()
 		held.Set(token.Ready)
 		runtime.Gosched()
-		_, ok := held.Take(false)
-		require.True(t, ok, "a reservation takes nothing")
+		_, ok := held.Take(token.Issued | token.Ready)
+		require.True(t, ok, "it takes nothing")
 		state++
 		later := held.Next(0)
 		present.Store(&later)
@@ -135,19 +125,22 @@ func TestReserversConcurrentSafe(t *testing.T) {
 	require.EqualValues(t, 2_000+read.Load(), state)
 }
 
-func TestTokenMovesFromThePhaseThatItIsInOnly(t *testing.T) {
+func TestWhileReadyIsForThePresentAttemptOnly(t *testing.T) {
 	t.Parallel()
-	for name, from := range phases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			for other, to := range phases {
-				held := in(newOwner(), from)
-				require.Equal(t, name == other, held.Move(to, token.Ready))
-				held = in(newOwner(), from)
-				require.True(t, held.Move(from, to))
-				require.True(t, held.Move(to, from))
-			}
-		})
+	for name, phase := range phases {
+		called := 0
+		held := in(newOwner(), phase)
+		require.Equal(t, phase == token.Ready, held.Ref(1).WhileReady(func() {
+			called++
+			_, ok := held.Take(token.Issued)
+			require.False(t, ok)
+			require.False(t, held.Ref(1).WhileReady(nil))
+		}), name)
+		was, ok := held.Take(anyPhase)
+		require.True(t, ok)
+		require.Equal(t, phase, was)
+		require.False(t, held.Ref(1).WhileReady(nil), "used")
+		require.Equal(t, phase == token.Ready, called == 1)
 	}
 }
 
@@ -155,11 +148,10 @@ func TestCopyOfATokenIsUsedUpWithIt(t *testing.T) {
 	t.Parallel()
 	held := newOwner().First()
 	for _, same := range []token.Token{held, held.WithDelay(time.Second)} {
-		_, ok := held.Take(false)
+		_, ok := held.Take(token.Issued | token.Ready)
 		require.True(t, ok)
-		_, ok = same.Take(true)
+		_, ok = same.Take(anyPhase)
 		require.False(t, ok)
-		require.False(t, same.Move(token.Issued, token.Waiting))
 		held.Set(token.Issued) // for the other copy
 	}
 }
@@ -172,13 +164,13 @@ func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
 		for _, phase := range []token.Phase{token.Issued, token.Ready, token.Refused} {
 			held.Set(phase)
 			for range 3 {
-				was, ok := held.Take(true)
+				was, ok := held.Take(anyPhase)
 				require.True(t, ok)
 				require.Equal(t, phase, was)
 				held.Set(was)
 			}
 		}
-		_, ok := held.Take(true)
+		_, ok := held.Take(anyPhase)
 		require.True(t, ok)
 	}
 }
@@ -186,10 +178,10 @@ func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
 func TestTokenDescribesItsAttempt(t *testing.T) {
 	t.Parallel()
 	first := newOwner().First()
-	_, ok := first.Take(false)
+	_, ok := first.Take(token.Issued | token.Ready)
 	require.True(t, ok)
 	second := first.Next(time.Second)
-	_, ok = second.Take(false)
+	_, ok = second.Take(token.Issued | token.Ready)
 	require.True(t, ok)
 	third := second.Next(2 * time.Second).WithDelay(3 * time.Second)
 	for i, held := range []token.Token{first, second, third} {
@@ -219,7 +211,7 @@ func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 			for i := range 10 { // operations, which end after one to three attempts
 				held := o.First()
 				for range i%3 + 1 {
-					_, ok := held.Take(true)
+					_, ok := held.Take(anyPhase)
 					require.True(t, ok)
 					stale = append(stale, held)
 					held = held.Next(0)
@@ -227,15 +219,13 @@ func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 			}
 			present := in(o, phase)
 			for _, old := range stale {
-				for _, toEnd := range []bool{false, true} {
-					_, ok := old.Take(toEnd)
-					require.False(t, ok)
-				}
-				for _, from := range phases {
-					require.False(t, old.Move(from, token.Issued))
-				}
+				_, ok := old.Take(anyPhase)
+				require.False(t, ok)
+				require.False(t, old.Ref(1).WhileReady(nil))
 			}
-			require.True(t, present.Move(phase, token.Issued), "it is as it was")
+			was, ok := present.Take(anyPhase)
+			require.True(t, ok)
+			require.Equal(t, phase, was, "it is as it was")
 		})
 	}
 }
@@ -246,10 +236,9 @@ func TestTakersConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const tokens = 5000
 	for name, uses := range map[string][]func(held token.Token) bool{
-		"takers":             {take(false), take(true)},
-		"takers and waiters": {take(false), begin},
-		"waiters":            {begin, begin},
-		"many":               {take(false), take(false), take(true), take(true), begin, begin},
+		"of one kind": {take(token.Issued), take(token.Issued)},
+		"of two":      {take(token.Issued), take(anyPhase)},
+		"many":        {take(token.Issued), take(token.Issued), take(anyPhase), take(anyPhase), take(token.Issued | token.Ready)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -278,14 +267,12 @@ func TestTakersConcurrentSafe(t *testing.T) {
 	}
 }
 
-func take(toEnd bool) func(held token.Token) bool {
+func take(in token.Phase) func(held token.Token) bool {
 	return func(held token.Token) bool {
-		_, ok := held.Take(toEnd)
+		_, ok := held.Take(in)
 		return ok
 	}
 }
-
-func begin(held token.Token) bool { return held.Move(token.Issued, token.Waiting) }
 
 // TestStaleTakersConcurrentSafe has goroutines that try the old tokens of a cell while its
 // operations go on.
@@ -305,7 +292,7 @@ func TestStaleTakersConcurrentSafe(t *testing.T) {
 					return
 				default:
 				}
-				if old := stale.Load(); old != nil && (take(true)(*old) || begin(*old)) {
+				if old := stale.Load(); old != nil && take(anyPhase)(*old) {
 					taken.Add(1)
 				}
 			}
@@ -314,7 +301,9 @@ func TestStaleTakersConcurrentSafe(t *testing.T) {
 	for range operations {
 		held := o.First()
 		for range 2 {
-			if !held.Move(token.Issued, token.Ready) || !take(false)(held) {
+			waited := take(token.Issued)(held)
+			held.Set(token.Ready)
+			if !waited || !take(token.Issued|token.Ready)(held) {
 				taken.Add(1)
 			}
 			stale.Store(new(held))
