@@ -187,7 +187,7 @@ func (o *operation) charge(ctx context.Context, found *judgment) (delay time.Dur
 func (o *operation) roomForRetry(ctx context.Context, delay time.Duration) (wait time.Duration, reason error) {
 	wait, needed := delay, time.Duration(0)
 	if _, timed := ctx.Deadline(); o.limited() && (timed || !o.op.NotAfter.IsZero()) {
-		if expected := o.scope.Limiter.Expected(o.request()); expected > wait {
+		if expected := o.scope.Limiter.Expected(o.request); expected > wait {
 			wait, needed = expected, o.scope.AttemptTime.Needed()
 		}
 	}

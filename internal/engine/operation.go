@@ -41,13 +41,13 @@ type operation struct {
 	scope   *scope.Scope
 	op      retry.Operation
 	plan    *retry.Plan
-	ctx     context.Context //nolint:containedctx // it belongs to the operation and ends with it
-	made    int             // attempts, as far as the present call knows
-	last    error           // of the last attempt
-	sent    time.Time       // when the current attempt got its send token
-	partly  bool            // whether a part of the scope was throttled
-	lacked  bool            // whether the last refusal was for lack of quota
-	granted grant           // the last retry
+	ctx     context.Context   //nolint:containedctx // it belongs to the operation and ends with it
+	made    int               // attempts, as far as the present call knows
+	last    error             // of the last attempt
+	sent    time.Time         // when the current attempt got its send token
+	request ratelimit.Request // of each attempt to the limiter
+	lacked  bool              // whether the last refusal was for lack of quota
+	granted grant             // the last retry
 	// reserved is the retry after the present attempt, if it has a payer.
 	reserved grant
 }
@@ -73,7 +73,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	r.last, r.partly, r.lacked = nil, false, false
+	r.last, r.lacked = nil, false
 	first := r.First()
 	if e.observed() {
 		r.token, r.tally = first, tally{id: e.ids.Add(1), start: e.reading.Now()}
@@ -86,6 +86,10 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
 		}
+	}
+	if r.limited() {
+		r.request = e.config.Send
+		r.request.NotAfter = r.op.NotAfter
 	}
 	r.Allow(maxAttempts(&r.op, r.plan))
 	if e.observed() {
@@ -273,11 +277,11 @@ func (r *record) report(found *judgment, result retry.Result) (change ratelimit.
 	r.giveSendTokens(&r.granted)                                        // that its loop did not wait for
 	if r.was == token.Ready && r.limited() {
 		change = r.scope.Limiter.Report(ratelimit.Response{
-			Sent: r.sent, Throttled: found.throttled, PartThrottled: found.partly, Part: r.partly, Cost: r.engine.config.Send.Cost,
+			Sent: r.sent, Throttled: found.throttled, PartThrottled: found.partly, Part: r.request.Part, Cost: r.request.Cost,
 		})
 		if found.partly {
 			r.refund(&r.reserved) // which is for another kind of retry
-			r.partly = true
+			r.request.Part = true
 		}
 		if found.failure == nil && change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about others
 			r.scope.AttemptTime.Note(r.engine.reading.Now().Sub(r.sent))
@@ -302,6 +306,6 @@ func (o *operation) refund(g *grant) {
 func (o *operation) giveSendTokens(g *grant) {
 	if g.sendPaid {
 		g.sendPaid = false
-		o.scope.Limiter.Give(o.request())
+		o.scope.Limiter.Give(o.request)
 	}
 }

@@ -48,7 +48,7 @@ func (o *operation) reserve(failure error, needed time.Duration) bool {
 	if !o.limited() {
 		return true
 	}
-	request := o.request()
+	request := o.request
 	request.NoWait = true
 	_, err := o.scope.Limiter.Acquire(o.ctx, request)
 	o.granted.sendPaid = err == nil

@@ -145,7 +145,7 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 		r.sent = r.engine.config.Clock.Now()
 		return nil
 	}
-	request := r.request()
+	request := r.request
 	request.AttemptTime = r.scope.AttemptTime.Needed()
 	if r.engine.observed() {
 		request.OnWait = func(w ratelimit.Wait) {
@@ -169,13 +169,6 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 		r.emit(ended)
 	}
 	return refusal
-}
-
-// request is what the current attempt asks the limiter for.
-func (o *operation) request() ratelimit.Request {
-	request := o.engine.config.Send
-	request.Part, request.NotAfter = o.partly, o.op.NotAfter
-	return request
 }
 
 // notSent says why an attempt got no send token.
