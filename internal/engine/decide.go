@@ -115,13 +115,11 @@ func (o *operation) forbids(ctx context.Context, found *judgment) *retry.Error {
 	endedWith := gone != nil && (errtree.Is(found.failure, gone) || errtree.Is(found.failure, context.Cause(ctx)))
 	switch {
 	case !retryable && !endedWith:
-		return o.refusal(retry.ErrNotRetryable)
+		return o.refusal(retry.Error{Reason: retry.ErrNotRetryable})
 	case retryable && o.made >= most:
-		refusal := o.refusal(retry.ErrAttemptsExhausted)
-		refusal.MaxAttempts = most
-		return refusal
+		return o.refusal(retry.Error{Reason: retry.ErrAttemptsExhausted, MaxAttempts: most})
 	case gone != nil:
-		refusal := o.refusal(retry.ErrCanceled).Because(ctx)
+		refusal := o.canceled(ctx)
 		refusal.Detail = cmp.Or(refusal.Detail, gone)
 		if found.before != nil && endedWith {
 			// The attempt says only that the caller is gone; the one before says what the service answered.
@@ -129,9 +127,7 @@ func (o *operation) forbids(ctx context.Context, found *judgment) *retry.Error {
 		}
 		return refusal
 	case found.rule != nil:
-		refusal := o.refusal(retry.ErrNotRetryable)
-		refusal.Detail = found.rule
-		return refusal
+		return o.refusal(retry.Error{Reason: retry.ErrNotRetryable, Detail: found.rule})
 	default:
 		return nil
 	}
@@ -170,13 +166,11 @@ func (o *operation) charge(ctx context.Context, found *judgment) (delay time.Dur
 			return delay, nil
 		}
 	case quota.Covers(cost):
-		refusal = o.refusal(reason)
-		refusal.Wait, refusal.Hint = wait, hint
-		return 0, refusal
+		return 0, o.refusal(retry.Error{Reason: reason, Wait: wait, Hint: hint})
 	default:
 		delay = bare
 	}
-	refusal = o.empty(retry.ErrQuotaExhausted, cost)
+	refusal = o.refusal(retry.Error{Reason: retry.ErrQuotaExhausted, Needed: cost})
 	if o.engine.config.BackoffWhenEmpty || o.op.LongPolling && o.engine.config.LongPollingSleeps {
 		return delay, refusal
 	}
@@ -233,20 +227,22 @@ func costOf(plan *retry.Plan, kind classify.Kind) int {
 	}
 }
 
-// refusal returns why there is no further attempt. At a deadline it holds the error that the context would have.
-func (o *operation) refusal(reason error) *retry.Error {
-	refusal := &retry.Error{Reason: reason, Scope: o.scope.Key, Attempts: o.made, Last: o.last}
-	if reason == retry.ErrDeadline { //nolint:errorlint // the same value
-		refusal.Detail = context.DeadlineExceeded
+// refusal completes an error that says why there is no further attempt: with the tokens that there are if some are needed,
+// and at a deadline with the error that the context would have.
+func (o *operation) refusal(e retry.Error) *retry.Error {
+	e.Scope, e.Attempts, e.Last = o.scope.Key, o.made, o.last
+	if e.Needed > 0 {
+		e.Available, e.Pool = o.scope.Quota.Available(), o.scope.Quota.Pooled()
 	}
-	return refusal
+	if e.Reason == retry.ErrDeadline && e.Detail == nil { //nolint:errorlint // the same value
+		e.Detail = context.DeadlineExceeded
+	}
+	return &e
 }
 
-// empty is the refusal for lack of quota.
-func (o *operation) empty(reason error, needed int) *retry.Error {
-	refusal := o.refusal(reason)
-	refusal.Available, refusal.Pool, refusal.Needed = o.scope.Quota.Available(), o.scope.Quota.Pooled(), needed
-	return refusal
+// canceled is the refusal for an operation whose context has ended.
+func (o *operation) canceled(ctx context.Context) *retry.Error {
+	return o.refusal(retry.Error{Reason: retry.ErrCanceled}).Because(ctx)
 }
 
 // refuse notes and reports that an attempt is not made. It adds what is wrong with the limiter of the scope, but not to a

@@ -250,7 +250,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		r.made--
 	case r.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
 		r.made--
-		r.refuse(r.refusal(failure).Because(r.ctx))
+		r.refuse(r.canceled(r.ctx))
 		r.granted.sendPaid = r.limited() // by Wait
 	case r.was == token.Ready:
 		found := judgment{failure: failure}

@@ -76,14 +76,12 @@ func (r *record) sleep(ctx context.Context) *retry.Error {
 	delay, err := r.token.Delay(), ctx.Err()
 	if err == nil && delay > 0 {
 		if reason := r.noRoom(ctx, delay, 0); reason != nil {
-			refusal := r.refusal(reason)
-			refusal.Wait = delay
-			return refusal
+			return r.refusal(retry.Error{Reason: reason, Wait: delay})
 		}
 		err = r.engine.config.Clock.Sleep(ctx, delay)
 	}
 	if err != nil {
-		return r.refusal(retry.ErrCanceled).Because(ctx)
+		return r.canceled(ctx)
 	}
 	return nil
 }
@@ -93,7 +91,7 @@ func (o *operation) late() *retry.Error {
 	if end := o.op.NotAfter; end.IsZero() || !o.engine.config.Clock.Now().After(end) {
 		return nil
 	}
-	return o.refusal(retry.ErrMaxElapsed)
+	return o.refusal(retry.Error{Reason: retry.ErrMaxElapsed})
 }
 
 // noRoom returns why a wait of d must not begin: ErrDeadline if it would leave the attempt less
@@ -131,11 +129,9 @@ func (r *record) waitForQuota(ctx context.Context) *retry.Error {
 		r.granted.payer = payer
 		return r.late()
 	case ctx.Err() != nil:
-		return r.refusal(retry.ErrCanceled).Because(ctx)
+		return r.canceled(ctx)
 	default:
-		refusal := r.empty(reason, r.granted.cost)
-		refusal.Detail = err
-		return refusal
+		return r.refusal(retry.Error{Reason: reason, Detail: err, Needed: r.granted.cost})
 	}
 }
 
@@ -173,21 +169,21 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 
 // notSent says why an attempt got no send token.
 func (o *operation) notSent(ctx context.Context, err error) *retry.Error {
-	refusal := o.refusal(retry.ErrSendRateLimited)
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
 	switch {
 	case !ok && ctx.Err() != nil:
-		return o.refusal(retry.ErrCanceled).Because(ctx)
+		return o.canceled(ctx)
 	case !ok:
-		refusal.Detail = err
-		return refusal
-	case errors.Is(refused, context.DeadlineExceeded):
-		refusal.Reason, refusal.Detail = retry.ErrDeadline, fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
-	case errors.Is(refused, ratelimit.ErrNotAfter):
-		refusal.Reason, refusal.Detail = retry.ErrMaxElapsed, fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused)
-	default:
-		refusal.Detail = refused
+		return o.refusal(retry.Error{Reason: retry.ErrSendRateLimited, Detail: err})
 	}
-	refusal.Wait = refused.Wait.Expected
-	return refusal
+	refusal := retry.Error{Detail: fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused), Wait: refused.Wait.Expected}
+	switch {
+	case errors.Is(refused, context.DeadlineExceeded):
+		refusal.Reason = retry.ErrDeadline
+	case errors.Is(refused, ratelimit.ErrNotAfter):
+		refusal.Reason = retry.ErrMaxElapsed
+	default:
+		refusal.Reason, refusal.Detail = retry.ErrSendRateLimited, refused
+	}
+	return o.refusal(refusal)
 }
