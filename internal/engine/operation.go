@@ -35,21 +35,20 @@ const (
 	over     token.Phase = ^replaced
 )
 
-// operation is what code of the user needs to judge a failure of an operation and to grant a retry.
+// operation is what a failure is judged by and a retry granted. Reserve works on a copy.
 type operation struct {
-	engine  *Engine
-	scope   *scope.Scope
-	op      retry.Operation
-	plan    *retry.Plan
-	ctx     context.Context   //nolint:containedctx // it belongs to the operation and ends with it
-	made    int               // attempts, as far as the present call knows
-	last    error             // of the last attempt
-	sent    time.Time         // when the current attempt got its send token
-	request ratelimit.Request // of each attempt to the limiter
-	lacked  bool              // whether the last refusal was for lack of quota
-	granted grant             // the last retry
-	// reserved is the retry after the present attempt, if it has a payer.
-	reserved grant
+	engine   *Engine
+	scope    *scope.Scope
+	op       retry.Operation
+	plan     *retry.Plan
+	ctx      context.Context   //nolint:containedctx // it belongs to the operation and ends with it
+	made     int               // attempts, as far as the present call knows
+	last     error             // of the last attempt
+	sent     time.Time         // when the current attempt got its send token
+	request  ratelimit.Request // of each attempt to the limiter
+	lacked   bool              // whether the last refusal was for lack of quota
+	granted  grant             // the last retry
+	reserved grant             // the retry after the present attempt, if it has a payer
 }
 
 // grant is what a retry has.
