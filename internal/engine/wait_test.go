@@ -139,12 +139,16 @@ func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
 		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return slow{l, clk} },
 	})
 	require.NoError(t, err)
-	for limit, want := range map[time.Duration]error{time.Second: nil, time.Second - 1: retry.ErrMaxElapsed} {
-		_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: limit}, play.Answers())
-		require.ErrorIs(t, err, want)
-	}
+	_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: time.Second}, play.Answers())
+	require.NoError(t, err)
+	require.Empty(t, l.given)
+	late, err := s.AcquireInitialToken(t.Context(), retry.Operation{MaxElapsed: time.Second - 1})
+	require.NoError(t, err)
+	require.ErrorIs(t, late.Wait(t.Context()), retry.ErrMaxElapsed)
+	require.Equal(t, []float64{3}, l.given, "its tokens go back at once")
+	require.NoError(t, s.RecordFailure(late, nil))
+	require.Len(t, l.given, 1)
 	require.Len(t, l.reports, 1, "the attempt that was refused is not reported")
-	require.Equal(t, []float64{3}, l.given, "and its tokens go back")
 }
 
 func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {

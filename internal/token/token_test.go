@@ -144,6 +144,24 @@ func TestWhileReadyIsForThePresentAttemptOnly(t *testing.T) {
 	}
 }
 
+func TestWhoTakesATokenWaitsForWhatRunsWhileItIsReady(t *testing.T) {
+	t.Parallel()
+	held := in(newOwner(), token.Ready)
+	began, taken := make(chan struct{}), make(chan bool, 1)
+	require.True(t, held.Ref(1).WhileReady(func() {
+		go func() {
+			close(began)
+			taken <- take(anyPhase)(held)
+		}()
+		<-began
+		for range 100 {
+			runtime.Gosched()
+		}
+		require.Empty(t, taken)
+	}))
+	require.True(t, <-taken)
+}
+
 func TestCopyOfATokenIsUsedUpWithIt(t *testing.T) {
 	t.Parallel()
 	held := newOwner().First()
