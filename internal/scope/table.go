@@ -28,10 +28,8 @@ const (
 	// owingFor is how long after its last use a scope stays that can pay for a retry, but has fewer tokens
 	// than a new one. So evictions give each place of the table at most one full quota in that time.
 	owingFor = time.Hour
-	// longestStay is longer than any scope is known to stay.
-	longestStay = owingFor + time.Second
-	// askAgain is when to ask again whether a scope must stay if it is not known how long it must.
-	askAgain = time.Second
+	// askAgain is how long after all scopes had to stay they are asked again, which takes milliseconds.
+	askAgain = 10 * time.Second
 )
 
 // Config describes scopes and their number.
@@ -49,8 +47,8 @@ type Config struct {
 }
 
 // Table finds the scope of a key. It bounds the number of scopes with the clock algorithm: a cursor
-// visits them in turn, and evicts those that were not used since its last visit, unless staysUntil
-// keeps them. It visits all of them once in each idle time. If there is no place for a new scope, it
+// visits them in turn, and evicts those that were not used since its last visit, unless they
+// must stay. It visits all of them once in each idle time. If there is no place for a new scope, it
 // continues until there is one, or until it has visited each scope twice.
 //
 // The cursor moves only when a scope is created, so it needs no timer.
@@ -66,12 +64,11 @@ type Table struct {
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
-	mu        sync.Mutex // guards what follows, and changes of the buckets
-	scopes    []*Scope   // the scopes that have a place
-	cursor    int        // the place that it visits next
-	swept     time.Time  // when the cursor last began a round
-	fullSince time.Time  // when all scopes last were found to stay
-	fullUntil time.Time  // until when they must
+	mu     sync.Mutex // guards what follows, and changes of the buckets
+	scopes []*Scope   // the scopes that have a place
+	cursor int        // the place that it visits next
+	swept  time.Time  // when the cursor last visited all because an idle time had passed
+	asked  time.Time  // when all scopes last had to stay
 }
 
 // NewTable returns a table with the scope of the zero key.
@@ -137,102 +134,76 @@ func (t *Table) Create(key retry.ScopeKey, evicted func(s *Scope)) (s *Scope, cr
 	return s, created
 }
 
-// makeRoom evicts scopes, see Table, and reports whether there is a place. It holds no lock while
-// it asks a scope whether it must stay, because code of the user may answer.
+// makeRoom evicts scopes, see Table, and reports whether there is a place.
 func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	now := t.config.Clock.Now()
-	steps, full := t.sweep(now)
-	if full {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.fullLocked() && within(now, t.asked, askAgain) {
 		return false
 	}
-	var soonest time.Time // when the first of the scopes that must stay may go
-	for idle := true; ; {
-		switch s := t.unused(now, &steps, idle); {
-		case s == nil && idle:
-			idle, steps = false, 2*t.config.Max
-		case s == nil:
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			room := len(t.scopes) < t.config.Max
-			if !room {
-				t.fullSince, t.fullUntil = now, later(soonest, now.Add(askAgain)) // so that all are asked at most once in that time
-			}
-			return room
-		default:
-			if until := t.staysUntil(s, now); !until.After(now) {
-				t.remove(s, evicted)
-			} else if soonest.IsZero() || until.Before(soonest) {
-				soonest = until
-			}
+	sweep := 0
+	if !within(now, t.swept, t.config.Idle) {
+		t.swept, t.cursor, sweep = now, 0, len(t.scopes)
+	}
+	for n := 0; n < sweep || t.fullLocked() && n < sweep+2*t.config.Max; n++ {
+		s, stays := t.visitLocked(now), true
+		if s != nil {
+			t.unlocked(func() { stays = t.mustStay(s, now) })
+		}
+		if !stays && t.removeLocked(s) {
+			t.unlocked(func() { evicted(s) })
 		}
 	}
+	if t.fullLocked() {
+		t.asked = now
+	}
+	return !t.fullLocked()
 }
 
-// staysUntil returns until when a scope must stay although it is not in use: an operation waits in it, or it was
+func (t *Table) fullLocked() bool { return len(t.scopes) >= t.config.Max }
+
+// unlocked calls a function without the lock, because code of the user may run in it.
+func (t *Table) unlocked(f func()) {
+	t.mu.Unlock()
+	defer t.mu.Lock()
+	f()
+}
+
+// visitLocked moves the cursor on. It returns the scope that it has left if that was not used since the last visit.
+func (t *Table) visitLocked(now time.Time) *Scope {
+	if len(t.scopes) == 0 {
+		return nil
+	}
+	t.cursor %= len(t.scopes)
+	s := t.scopes[t.cursor]
+	t.cursor++
+	if s.use.CompareAndSwap(used, unused) {
+		s.quiet.Store(int64(now.Sub(t.config.Start)))
+		return nil
+	}
+	return s
+}
+
+// mustStay reports whether a scope must stay although it is not in use: an operation waits in it, or it was
 // throttled recently, or it has no send token, or fewer tokens in its quota than a new one. A new scope would have
 // them at once, so evictions would let attempts exceed the send rate, and retries the quota. A scope that cannot
 // pay for a retry stays as long as that.
-func (t *Table) staysUntil(s *Scope, now time.Time) (until time.Time) {
-	waiting := s.Quota.Waiting()
+func (t *Table) mustStay(s *Scope, now time.Time) bool {
 	if s.Limiter != nil {
 		expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
 		state := s.Limiter.State()
-		waiting += state.Waiting
-		until = now.Add(min(expected, longestStay))
-		if !state.LastThrottle.IsZero() {
-			until = later(until, state.LastThrottle.Add(throttledFor))
+		if expected > 0 || state.Waiting > 0 || now.Sub(state.LastThrottle) < throttledFor {
+			return true
 		}
 	}
-	quiet := now.Sub(t.config.Start) - time.Duration(s.quiet.Load())
-	switch have := s.Quota.Available(); {
-	case waiting > 0 || have < t.dearest:
-		return later(until, now.Add(askAgain))
-	case have < t.initial && quiet.Abs() < owingFor: // more if the clock is another one
-		return later(until, now.Add(owingFor-quiet))
-	default:
-		return until
-	}
+	have, quiet := s.Quota.Available(), now.Sub(t.config.Start)-time.Duration(s.quiet.Load())
+	return s.Quota.Waiting() > 0 || have < t.dearest || have < t.initial && quiet.Abs() < owingFor
 }
 
-func later(a, b time.Time) time.Time {
-	if b.After(a) {
-		return b
-	}
-	return a
-}
-
-// sweep returns how many steps the cursor must go because an idle time has passed, and whether it is
-// known that no scope may go.
-func (t *Table) sweep(now time.Time) (steps int, full bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if left := t.fullUntil.Sub(now); len(t.scopes) >= t.config.Max && left > 0 && left <= longestStay && !now.Before(t.fullSince) {
-		return 0, true // and not if the clock has gone back
-	}
-	if now.Sub(t.swept) >= t.config.Idle {
-		steps = len(t.scopes)
-	} else if !instant.OfAnotherClock(now, t.swept) {
-		return 0, false
-	}
-	t.swept, t.cursor = now, 0
-	return steps, false
-}
-
-// unused moves the cursor on, by the steps that are left or until it has found a scope that was not used since it last
-// passed. When it is not a visit of all in an idle time, it stops where there is a place.
-func (t *Table) unused(now time.Time, steps *int, idle bool) (found *Scope) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for ; *steps > 0 && found == nil && (idle && len(t.scopes) > 0 || len(t.scopes) >= t.config.Max); *steps-- {
-		t.cursor %= len(t.scopes)
-		if s := t.scopes[t.cursor]; s.use.CompareAndSwap(used, unused) {
-			s.quiet.Store(int64(now.Sub(t.config.Start)))
-		} else {
-			found = s
-		}
-		t.cursor++
-	}
-	return found
+// within reports whether less than d has passed since an instant, and the clock has not gone back.
+func within(now, since time.Time, d time.Duration) bool {
+	return now.Sub(since) < d && !instant.WentBack(now, since)
 }
 
 // add puts a new scope into its place. It returns the scope that is already there, if any, and nil if
@@ -255,27 +226,23 @@ func (t *Table) add(fresh *Scope) *Scope {
 	return fresh
 }
 
-// remove removes a scope, unless it is in use again, and calls evicted.
-func (t *Table) remove(s *Scope, evicted func(s *Scope)) {
-	t.mu.Lock()
-	removed := s.use.CompareAndSwap(unused, gone)
-	if removed {
-		last := len(t.scopes) - 1
-		t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place
-		t.scopes[last] = nil
-		t.scopes = t.scopes[:last]
-		t.cursor = s.place // of the scope that was the last
-		link := t.bucket(s.hash)
-		for at := link.Load(); at != s; at = link.Load() {
-			link = &at.next
-		}
-		link.Store(s.next.Load())
-		t.evicted.Add(1)
+// removeLocked removes a scope and reports true, unless it is in use again.
+func (t *Table) removeLocked(s *Scope) bool {
+	if !s.use.CompareAndSwap(unused, gone) {
+		return false
 	}
-	t.mu.Unlock()
-	if removed {
-		evicted(s)
+	last := len(t.scopes) - 1
+	t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place
+	t.scopes[last] = nil
+	t.scopes = t.scopes[:last]
+	t.cursor = s.place // of the scope that was the last
+	link := t.bucket(s.hash)
+	for at := link.Load(); at != s; at = link.Load() {
+		link = &at.next
 	}
+	link.Store(s.next.Load())
+	t.evicted.Add(1)
+	return true
 }
 
 // Snapshot returns the state of the pool and of the scopes, sorted by name.

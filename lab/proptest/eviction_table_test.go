@@ -58,35 +58,27 @@ func (r *forgetfulRun) touch(life *scopeLife) {
 	life.use, life.lastUsed, life.turn = flagged, r.clock.Now(), false
 }
 
-// stays says why a scope has to stay although it is not in use, if so, and until when at least.
-func (r *forgetfulRun) stays(life *scopeLife) (why string, until time.Time) {
-	now := r.clock.Now()
-	until = now
-	longer := func(by time.Duration, because string) {
-		if at := now.Add(by); at.After(until) {
-			why, until = because, at
-		}
-	}
-	if life.tokens < *r.config.QuotaInitial {
-		longer(time.Second, "a new one would have more tokens")
-	}
-	if r.waitsForQuota(life) {
-		longer(time.Second, "an operation waits for quota")
-	}
-	if life.limiter == nil {
-		return why, until
+// stays says why a scope has to stay although it is not in use, if so.
+func (r *forgetfulRun) stays(life *scopeLife) (why string) {
+	switch {
+	case life.tokens < *r.config.QuotaInitial:
+		return "a new one would have more tokens"
+	case r.waitsForQuota(life):
+		return "an operation waits for quota"
+	case life.limiter == nil:
+		return ""
 	}
 	expected := life.limiter.Expected(ratelimit.Request{Part: true})
-	state := life.limiter.Limiter.State()
-	waiting := state.Waiting
-	if waiting > 0 {
-		longer(time.Second, "an attempt waits")
+	switch state := life.limiter.Limiter.State(); {
+	case state.Waiting > 0:
+		return "an attempt waits"
+	case expected > 0:
+		return "it has no send token"
+	case !state.LastThrottle.IsZero() && r.clock.Now().Before(state.LastThrottle.Add(10*time.Minute)):
+		return "it was throttled"
+	default:
+		return ""
 	}
-	longer(min(expected, 10*time.Minute+time.Second), "it has no send token")
-	if !state.LastThrottle.IsZero() {
-		longer(state.LastThrottle.Add(10*time.Minute).Sub(now), "it was throttled")
-	}
-	return why, until
 }
 
 // waitsForQuota reports whether an operation that began in the scope waits for its quota,
@@ -102,13 +94,12 @@ func (r *forgetfulRun) waitsForQuota(life *scopeLife) bool {
 
 // creation is what is to be expected when a scope is created.
 type creation struct {
-	run     *forgetfulRun
-	before  map[retry.ScopeKey]*scopeLife
-	stays   map[retry.ScopeKey]string
-	soonest time.Time // when the first of those that stay may go
-	sweep   bool
-	full    bool
-	known   bool // that all have to stay, so that no shard has a turn
+	run    *forgetfulRun
+	before map[retry.ScopeKey]*scopeLife
+	stays  map[retry.ScopeKey]string
+	sweep  bool
+	full   bool
+	known  bool // that all have to stay, so that no shard has a turn
 }
 
 func (r *forgetfulRun) creation() creation {
@@ -121,11 +112,8 @@ func (r *forgetfulRun) creation() creation {
 	c.sweep = !c.known && now.Sub(r.swept) >= r.config.ScopeIdle
 	for key, life := range r.table {
 		c.before[key] = life
-		if why, until := r.stays(life); why != "" {
+		if why := r.stays(life); why != "" {
 			c.stays[key] = why
-			if c.soonest.IsZero() || until.Before(c.soonest) {
-				c.soonest = until
-			}
 		}
 	}
 	return c
@@ -168,10 +156,7 @@ func (c creation) placed(t *rapid.T, evicted int, overflowed bool) {
 	require.Zero(t, evicted, "there was room then")
 	if !c.known {
 		require.Len(t, c.stays, len(c.before), "one of them could have gone")
-		c.run.full = c.soonest
-		if next := c.run.clock.Now().Add(time.Second); next.After(c.soonest) {
-			c.run.full = next
-		}
+		c.run.full = c.run.clock.Now().Add(10 * time.Second)
 	}
 }
 
