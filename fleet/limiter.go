@@ -136,12 +136,7 @@ func (l *limiter) startLocked(now time.Time) {
 }
 
 // lineOf returns the line in which an attempt waits.
-func (l *limiter) lineOf(r ratelimit.Request) *line.Line {
-	if part := l.part.Line(); r.Part && part != nil {
-		return part
-	}
-	return l.line
-}
+func (l *limiter) lineOf(r ratelimit.Request) *line.Line { return l.part.Line(r.Part, l.line) }
 
 // Give returns what an Acquire of this request took for an attempt that is not made.
 func (l *limiter) Give(r ratelimit.Request) { l.lineOf(r).Give(r.Cost) }
@@ -164,7 +159,7 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	l.mu.Unlock()
 	l.reportPart(r)
 	switch {
-	case l.line.Waiting()+l.part.Line().Waiting() == 0:
+	case l.line.Waiting()+l.part.Waiting() == 0:
 	case change.Cut:
 		l.line.Poke()
 	case local: // where answers raise the rate
@@ -207,7 +202,7 @@ func (l *limiter) calmLocked() {
 
 // State returns the state for snapshots.
 func (l *limiter) State() retry.ScopeSnapshot {
-	waiting, now := l.line.Waiting()+l.part.Line().Waiting(), l.clock.Now()
+	waiting, now := l.line.Waiting()+l.part.Waiting(), l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	state := l.member.Snapshot(now)

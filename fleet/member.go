@@ -80,12 +80,7 @@ func (m *member) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	case Alone:
 		at, ok = m.alone.Take(now, cost)
 	default:
-		var wait time.Duration
-		if wait, ok = m.local.Take(now, cost); wait == math.MaxInt64 {
-			at = time.Time{}
-		} else {
-			at = now.Add(wait)
-		}
+		at, ok = m.local.Take(now, cost)
 	}
 	m.used = true
 	if ok {

@@ -69,7 +69,7 @@ func (f *Fleet) failing() (count int) {
 }
 
 func (l *limiter) snapshot() ScopeSnapshot {
-	waiting := l.line.Waiting() + l.part.Line().Waiting()
+	waiting := l.line.Waiting() + l.part.Waiting()
 	now := l.clock.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()

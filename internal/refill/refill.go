@@ -16,11 +16,11 @@ const maxAmount = 1 << 53
 
 // Amount turns any float into a number of tokens: a negative one and NaN count as 0, one above 2^53
 // counts as 2^53.
-func Amount(tokens float64) float64 {
-	if !(tokens > 0) {
-		return 0
+func Amount[F ~float64](tokens F) F {
+	if tokens > 0 {
+		return min(tokens, maxAmount)
 	}
-	return min(tokens, maxAmount)
+	return 0
 }
 
 // Cost is Amount for what a caller asks for, where zero means one.

@@ -1,6 +1,7 @@
 package sendrate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/refill"
@@ -23,7 +24,6 @@ type bucket struct {
 	capacity float64 // without a lift
 	tokens   float64 // as of last
 	last     time.Time
-	started  bool
 	lifted   float64 // what the first in line costs, if that is above the capacity
 	room     float64 // the minimum capacity; minCapacity if that is more
 	burst    float64 // the capacity at any rate, if it is known; otherwise 0
@@ -40,11 +40,9 @@ type bucket struct {
 // old rate. Tokens above the new capacity are dropped.
 func (b *bucket) SetRate(now time.Time, rate ratelimit.Rate) {
 	b.refill(now)
-	b.fill = max(ratelimit.Rate(refill.Amount(float64(rate))), b.least)
-	if b.capacity = b.burst; b.burst == 0 {
-		b.capacity = refill.Amount(float64(rate))
-	}
-	b.capacity = max(b.capacity, minCapacity, b.room)
+	rate = refill.Amount(rate)
+	b.fill = max(rate, b.least)
+	b.capacity = max(cmp.Or(b.burst, float64(rate)), minCapacity, b.room)
 	b.set(b.tokens)
 }
 
@@ -92,13 +90,9 @@ func (b *bucket) Lift(now time.Time, cost float64) {
 
 func (b *bucket) limit() float64 { return max(b.capacity, b.lifted) }
 
-// refill adds what time has brought. The first call only notes the time, as in every AWS SDK. A
+// refill adds what time has brought. Before the first rate that is nothing, as in every AWS SDK. A
 // time before the newest one adds nothing.
 func (b *bucket) refill(now time.Time) {
-	if !b.started {
-		b.started, b.last, b.since = true, now, now
-		return
-	}
 	if !now.After(b.last) {
 		return
 	}

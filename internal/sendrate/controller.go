@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -62,8 +61,7 @@ const (
 // windows of half a second aligned to the clock, and smooths exponentially. Use newMeasuredRate. It
 // is not safe for concurrent use.
 type measuredRate struct {
-	second time.Time // the whole second of the start; windows are counted from it
-	window int64     // the window that is being counted
+	window time.Time // the beginning of the window that is being counted
 	count  float64
 	rate   ratelimit.Rate // as of the last response
 }
@@ -71,7 +69,7 @@ type measuredRate struct {
 // newMeasuredRate returns a measurement with a rate of zero that begins in the whole second of
 // start.
 func newMeasuredRate(start time.Time) measuredRate {
-	return measuredRate{second: start.Add(-time.Duration(start.Nanosecond()))}
+	return measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}
 }
 
 // Response counts the response at now to an attempt of cost tokens, and returns the rate. The first
@@ -79,23 +77,12 @@ func newMeasuredRate(start time.Time) measuredRate {
 //
 //	rate' = 0.8 * count / (seconds between the windows) + 0.2 * rate
 //
-// A time before the newest window counts in the newest window. A time of another clock restarts the
-// measurement.
+// A time before the newest window counts in the newest window.
 func (m *measuredRate) Response(now time.Time, cost float64) ratelimit.Rate {
-	if instant.OfAnotherClock(now, m.second.Add(time.Duration(m.window)*measureWindow)) {
-		*m = newMeasuredRate(now)
-	}
 	m.count += cost
-	if window := int64(now.Sub(m.second) / measureWindow); window > m.window {
-		seconds := float64(window-m.window) * measureWindow.Seconds()
-		m.rate = ratelimit.Rate(float64(measureSmooth*(m.count/seconds)) + float64((1-measureSmooth)*float64(m.rate)))
-		m.window, m.count = window, 0
+	if passed := now.Sub(m.window).Truncate(measureWindow); passed > 0 {
+		m.rate = ratelimit.Rate(float64(measureSmooth*(m.count/passed.Seconds())) + float64((1-measureSmooth)*float64(m.rate)))
+		m.window, m.count = m.window.Add(passed), 0
 	}
 	return m.rate
-}
-
-// goOn counts on, in the window of now.
-func (m *measuredRate) goOn(now time.Time) {
-	m.second = newMeasuredRate(now).second
-	m.window = int64(now.Sub(m.second) / measureWindow)
 }

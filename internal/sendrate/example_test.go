@@ -36,9 +36,8 @@ func ExampleNew() {
 	rate := sendrate.New(sendrate.Config{StartingRate: 10, Ceiling: 12}, now)
 	sent := 0
 	for range 10_000 {
-		wait, ok := rate.Take(now, 1)
-		if !ok {
-			now = now.Add(wait)
+		due, ok := rate.Take(now, 1)
+		if now = due; !ok {
 			continue
 		}
 		sent++

@@ -43,6 +43,9 @@ func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
 	s.bucket.SetRate(now, min(rate, s.ceiling))
 }
 
+// Newest returns the newest instant seen.
+func (s *SendRate) Newest() time.Time { return s.newest }
+
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {
 	l.line.Lock()

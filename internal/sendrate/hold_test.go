@@ -54,9 +54,9 @@ func (s *limited) run(seconds float64) (goodput, throttled float64) {
 			s.pass(due)
 			continue
 		}
-		wait, ok := s.send.Take(s.now, cost)
+		at, ok := s.send.Take(s.now, cost)
 		if !ok {
-			s.pass(s.now.Add(wait))
+			s.pass(at)
 			continue
 		}
 		s.request(cost)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/line"
-	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -36,7 +35,7 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 	}
 	config.clocked = true
 	l := &Limiter{state: New(config, config.Start)}
-	l.line = line.New(account{&l.state}, clk)
+	l.line = line.New(&l.state, clk)
 	l.limited.Store(l.state.limited)
 	return l
 }
@@ -45,7 +44,7 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 // are those of [line.Line.Acquire]. Before the first throttle it returns at once, unless there is a starting
 // rate. A rate cut ends waits that it has made too long.
 func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
-	if waits := l.lineOf(r.Part); waits != nil {
+	if waits := l.part.Line(r.Part, l.line); waits != l.line || l.limited.Load() {
 		return waits.Acquire(ctx, r)
 	}
 	now := l.line.Now()
@@ -55,29 +54,16 @@ func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 	return now, nil
 }
 
-// lineOf returns the line in which an attempt waits; nil if it need not wait.
-func (l *Limiter) lineOf(partly bool) *line.Line {
-	if partly {
-		if p := l.part.Line(); p != nil {
-			return p
-		}
-	}
-	if l.limited.Load() {
-		return l.line
-	}
-	return nil
-}
-
 // Report counts the response to an attempt, as [SendRate.Report] says. After a cut it checks every
 // waiting caller.
 func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 	now := l.line.Lock()
 	change.From = l.state.bucket.fill
 	change.Cut = l.state.Report(now, r)
-	if limited := l.state.limited; limited != l.limited.Load() { // false only for a state that was reset
-		l.limited.Store(limited)
-	}
 	change.To, change.Limited = l.state.bucket.fill, l.state.limited
+	if change.Limited != l.limited.Load() { // false only for a state that was reset
+		l.limited.Store(change.Limited)
+	}
 	longer := change.Cut
 	if r.Part || r.PartThrottled {
 		longer = l.part.Report(now, r, l.line, &l.state, float64(l.state.measured.rate)) || longer
@@ -88,21 +74,12 @@ func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 
 // Give returns the tokens of an Acquire of this request for an attempt that is not made; they go
 // to the next in line. Do not call Report for such an attempt.
-func (l *Limiter) Give(r ratelimit.Request) {
-	waits := l.lineOf(r.Part)
-	if waits == nil {
-		waits = l.line
-	}
-	waits.Give(r.Cost)
-}
+func (l *Limiter) Give(r ratelimit.Request) { l.part.Line(r.Part, l.line).Give(r.Cost) }
 
 // Expected returns how long a caller with this request that came now would have to wait if the rates stay
 // as they are.
 func (l *Limiter) Expected(r ratelimit.Request) time.Duration {
-	if waits := l.lineOf(r.Part); waits != nil {
-		return waits.Expected(r.Cost)
-	}
-	return 0
+	return l.part.Line(r.Part, l.line).Expected(r.Cost)
 }
 
 // State returns the send rate fields of a snapshot, as of the last call, and the number of waiting
@@ -111,22 +88,6 @@ func (l *Limiter) State() retry.ScopeSnapshot {
 	l.line.Lock()
 	defer l.line.Release()
 	state := l.state.State()
-	state.Waiting = l.line.Waiting() + l.part.Line().Waiting()
+	state.Waiting = l.line.Waiting() + l.part.Waiting()
 	return state
-}
-
-// account adapts a send rate to a line.
-type account struct{ *SendRate }
-
-// Take counts a token as taken at the instant that the send rate uses for now. Before the first
-// throttle that is now itself.
-func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
-	wait, ok := a.SendRate.Take(now, cost)
-	if wait == refill.Endless {
-		return time.Time{}, false
-	}
-	if a.limited {
-		now = a.newest
-	}
-	return now.Add(wait), ok
 }

@@ -17,12 +17,20 @@ type limitedPart struct {
 	state SendRate // guarded by the lock of the line
 }
 
-// Line returns the line in which such retries wait; nil if there is none.
-func (p *Part) Line() *line.Line {
-	if limited := p.limited.Load(); limited != nil {
+// Line returns the line in which an attempt waits, which may be one of those retries: theirs, or that of the scope.
+func (p *Part) Line(retry bool, scope *line.Line) *line.Line {
+	if limited := p.limited.Load(); retry && limited != nil {
 		return limited.line
 	}
-	return nil
+	return scope
+}
+
+// Waiting returns how many callers wait for a token of the part.
+func (p *Part) Waiting() int {
+	if limited := p.limited.Load(); limited != nil {
+		return limited.line.Waiting()
+	}
+	return 0
 }
 
 // Report counts the response to an attempt in the scope if it is about the part, and returns whether it cut
@@ -37,7 +45,7 @@ func (p *Part) Report(now time.Time, r ratelimit.Response, scope *line.Line, lik
 		limited = &limitedPart{state: New(Config{
 			Controller: like.config.Controller, Cost: like.config.Cost, StartingRate: max(ratelimit.Rate(measured), 1), clocked: like.config.clocked,
 		}, now)}
-		limited.line = scope.InFront(account{&limited.state})
+		limited.line = scope.InFront(&limited.state)
 		p.limited.Store(limited)
 	}
 	r.Throttled = r.PartThrottled

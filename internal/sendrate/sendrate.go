@@ -1,6 +1,7 @@
 package sendrate
 
 import (
+	"cmp"
 	"math"
 	"time"
 
@@ -26,13 +27,13 @@ type SendRate struct {
 	starting ratelimit.Rate // 0 if there is none
 
 	newest   time.Time
+	ahead    time.Duration // what newest and all below are ahead of a clock that has gone back
 	measured measuredRate
 	cubic    cubic
 	hold     hold // of ratelimit.Hold, which has no use for cubic
 	bucket   bucket
 	limited  bool
-	cut      bool // at least once; lastCut is when it was last
-	lastCut  time.Time
+	lastCut  time.Time // zero before the first
 }
 
 // Config describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs with one cut
@@ -65,13 +66,14 @@ type Config struct {
 // New returns a state that begins at start and ignores config.Start. With the zero time it begins
 // at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
-	s := SendRate{config: config, ceiling: ratelimit.Rate(math.Inf(1)), newest: start}
-	s.starting = ratelimit.Rate(refill.Amount(float64(config.StartingRate)))
-	if ceiling := ratelimit.Rate(refill.Amount(float64(config.Ceiling))); ceiling > 0 {
-		s.ceiling = ceiling
-		if s.starting == 0 || s.starting > ceiling {
-			s.starting = ceiling
-		}
+	s := SendRate{
+		config: config, ceiling: refill.Amount(config.Ceiling), starting: refill.Amount(config.StartingRate),
+		newest: start, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
+	}
+	if s.ceiling > 0 {
+		s.starting = min(cmp.Or(s.starting, s.ceiling), s.ceiling)
+	} else {
+		s.ceiling = ratelimit.Rate(math.Inf(1))
 	}
 	s.bucket.room, s.bucket.least = refill.Amount(config.Cost), MinFillRate
 	if config.Controller == ratelimit.Hold {
@@ -81,7 +83,6 @@ func New(config Config, start time.Time) SendRate {
 		s.bucket.least = min(s.bucket.least, s.starting/2)
 		s.bucket.burst = refill.Amount(config.Burst)
 	}
-	s.measured, s.cubic.lastThrottle = newMeasuredRate(start), start
 	unit := refill.Cost(config.Cost)
 	s.hold = hold{unit: unit, least: float64(s.bucket.least) / unit, ceiling: float64(s.ceiling) / unit}
 	if s.starting > 0 {
@@ -100,24 +101,13 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.bucket.Give(start, max(1, s.bucket.burst))
 }
 
-// Report counts a response that arrived at now and sets the send rate. Of CUBIC's controllers:
-//
-//	throttle     rate to use = measured rate, or min(measured, fill) once limiting is on;
-//	             new rate = 0.7 * rate to use; limiting is on from now on
-//	otherwise    new rate = 0.4 * (dt - K)^3 + last rate to use, dt seconds after the last cut,
-//	             with K = cbrt(last rate to use * (1 - 0.7) / 0.4)
-//	both         never above twice the measured rate, nor above the ceiling
-//
-// Before the first throttle the starting rate replaces a lower measured rate, because demand below a
-// known limit says nothing about the limit. After the first throttle it does so until there is a
-// measurement. For [ratelimit.Hold], see hold.
-//
-// Report returns whether the response was a throttle that cut the rate.
+// Report counts a response that arrived at now and sets the send rate to that of the controller, at most to the
+// ceiling. A throttle turns limiting on. Report returns whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = s.forward(now)
 	cost := refill.Cost(r.Cost)
 	measured := s.measured.Response(now, cost)
-	if r.Throttled && s.answersEarlierCut(now, r.Sent) {
+	if r.Throttled && s.answersEarlierCut(r.Sent) {
 		return false
 	}
 	var rate ratelimit.Rate
@@ -130,7 +120,7 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 		rate = s.hold.Success(now, cost, measured)
 	}
 	if r.Throttled {
-		s.limited, s.cut, s.lastCut = true, true, now
+		s.limited, s.lastCut = true, now
 		if s.config.Controller == ratelimit.Hold || s.bucket.burst > 0 {
 			s.bucket.Empty(now)
 		}
@@ -139,10 +129,15 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	return r.Throttled
 }
 
-// curve returns the rate of CUBIC's controllers after an answer at now.
+// curve returns the rate of CUBIC's controllers after an answer at now: at most twice the measured rate. A throttle
+// cuts the measured rate, or the send rate if that is lower and limiting is on.
+//
+// Before the first throttle the starting rate replaces a lower measured rate, because demand below a
+// known limit says nothing about the limit. After the first throttle it does so until there is a
+// measurement.
 func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	measured := s.measured.rate
-	if !s.cut || measured == 0 {
+	if s.lastCut.IsZero() || measured == 0 {
 		measured = max(measured, s.starting)
 	}
 	if !throttled {
@@ -152,55 +147,52 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	if s.limited {
 		use = min(use, s.bucket.fill)
 	}
-	return min(s.cubic.Throttle(now, use), 2*measured)
+	return s.cubic.Throttle(now, use)
 }
 
 // answersEarlierCut reports whether a throttle belongs to the congestion event of the last cut,
 // because its attempt was sent strictly before that cut.
-func (s *SendRate) answersEarlierCut(now, sent time.Time) bool {
-	if s.config.Controller == ratelimit.CutPerThrottle || !s.cut {
-		return false
-	}
-	if sent.IsZero() {
-		sent = now
-	}
-	return sent.Before(s.lastCut)
+func (s *SendRate) answersEarlierCut(sent time.Time) bool {
+	return s.config.Controller != ratelimit.CutPerThrottle && !sent.IsZero() && sent.Add(s.ahead).Before(s.lastCut)
 }
 
-// Take takes cost send tokens if they are there. If not, it takes none and returns how long the
-// missing ones take at the current rate: a caller that comes after exactly that time is not too
-// early, and the wait is never zero. Before limiting begins, Take succeeds, takes nothing, and does
-// not count now as an instant seen. Take does not wait. A negative cost counts as 0.
-func (s *SendRate) Take(now time.Time, cost float64) (wait time.Duration, ok bool) {
-	if now, limited := s.limitedAt(now); limited {
-		return s.bucket.Take(now, cost)
+// Take takes cost send tokens if they are there, and returns the newest instant seen. If they are not there, it takes
+// none and returns when they will be at the current rate, which is always later; the zero time if never. A caller that
+// comes then is not too early. Before limiting begins, Take returns now, takes nothing, and does not count now as an
+// instant seen. It does not wait. A negative cost counts as 0.
+func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+	if !s.limitedAt(now) {
+		return now, true
 	}
-	return 0, true
+	wait, ok := s.bucket.Take(s.newest, cost)
+	if wait == refill.Endless {
+		return time.Time{}, false
+	}
+	return s.newest.Add(wait - s.ahead), ok
 }
 
 // Until returns how long cost tokens take at the current rate, regardless of the capacity; zero if
 // they are there or if nothing is limited yet. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
-	if now, limited := s.limitedAt(now); limited {
-		return s.bucket.Until(now, cost)
+	if !s.limitedAt(now) {
+		return 0
 	}
-	return 0
+	return s.bucket.Until(s.newest, cost)
 }
 
 // Give returns send tokens that were taken but not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
-	if now, limited := s.limitedAt(now); limited {
-		s.bucket.Give(now, cost)
+	if s.limitedAt(now) {
+		s.bucket.Give(s.newest, cost)
 	}
 }
 
-// limitedAt returns the instant to use for now, and reports whether attempts are limited then.
-func (s *SendRate) limitedAt(now time.Time) (time.Time, bool) {
-	if !s.limited {
-		return now, false
+// limitedAt reports whether attempts are limited now, which then counts as seen.
+func (s *SendRate) limitedAt(now time.Time) bool {
+	if s.limited {
+		s.forward(now)
 	}
-	now = s.forward(now)
-	return now, s.limited // not if it was reset
+	return s.limited // not if forward has reset it
 }
 
 // Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
@@ -212,40 +204,29 @@ func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.fill }
 
 // State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
-	return retry.ScopeSnapshot{
+	state := retry.ScopeSnapshot{
 		SendRateSource: "local",
 		Limited:        s.limited,
 		FillRate:       float64(s.bucket.fill),
 		MeasuredRate:   float64(s.measured.rate),
 		SendTokens:     s.bucket.tokens,
 		SendCapacity:   s.bucket.capacity,
-		LastThrottle:   s.lastCut,
 	}
+	if !s.lastCut.IsZero() {
+		state.LastThrottle = s.lastCut.Add(-s.ahead)
+	}
+	return state
 }
 
-// forward returns the instant to use for now, see SendRate.
+// forward returns the newest instant, of the time that never goes back, which may be now.
 func (s *SendRate) forward(now time.Time) time.Time {
-	switch {
+	switch now := now.Add(s.ahead); {
 	case instant.OfAnotherClock(now, s.newest):
-		*s = New(s.config, now)
+		*s = New(s.config, now.Add(-s.ahead))
 	case s.config.clocked && instant.WentBack(now, s.newest):
-		s.goOn(now)
+		s.ahead += s.newest.Sub(now)
 	case now.After(s.newest):
 		s.newest = now
 	}
 	return s.newest
-}
-
-// goOn moves the state to a clock that has gone back to now.
-func (s *SendRate) goOn(now time.Time) {
-	by := now.Sub(s.newest)
-	for _, at := range [...]*time.Time{
-		&s.cubic.lastThrottle, &s.hold.last, &s.bucket.last, &s.bucket.since, &s.lastCut,
-	} {
-		if !at.IsZero() {
-			*at = at.Add(by)
-		}
-	}
-	s.newest = now
-	s.measured.goOn(now)
 }

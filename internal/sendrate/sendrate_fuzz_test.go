@@ -96,7 +96,7 @@ func (p *player) take(t *testing.T, n float64) {
 	t.Helper()
 	until := p.rate.Until(p.now, n)
 	want := p.rate.State()
-	wait, ok := p.rate.Take(p.now, n)
+	wait, ok := p.try(n)
 	if wait != until || wait < 0 || ok != (wait == 0) || !ok && !want.Limited {
 		t.Fatalf("%v granted %v, %v to wait, expected %v", n, ok, wait, until)
 	}
@@ -106,6 +106,19 @@ func (p *player) take(t *testing.T, n float64) {
 	p.same(t, want)
 }
 
+// try takes n tokens, or returns how long to wait for them.
+func (p *player) try(n float64) (wait time.Duration, ok bool) {
+	due, ok := p.rate.Take(p.now, n)
+	switch {
+	case due.IsZero():
+		return math.MaxInt64, ok
+	case p.rate.State().Limited:
+		return due.Sub(p.rate.Newest()), ok
+	default:
+		return due.Sub(p.now), ok
+	}
+}
+
 // waitFor lifts the bucket to n tokens, waits as long as Take says, two rounds at most, and takes
 // them.
 func (p *player) waitFor(t *testing.T, n float64) {
@@ -113,14 +126,14 @@ func (p *player) waitFor(t *testing.T, n float64) {
 	p.lifted = n
 	p.rate.Lift(p.now, n)
 	for range 2 {
-		wait, _ := p.rate.Take(p.now, n)
+		wait, _ := p.try(n)
 		if wait == 0 || wait == math.MaxInt64 {
 			return
 		}
 		p.now = p.newest
 		p.move(wait)
 	}
-	if wait, ok := p.rate.Take(p.now, n); !ok {
+	if wait, ok := p.try(n); !ok {
 		t.Fatalf("%v more to wait for %v of %+v", wait, n, p.rate.State())
 	}
 }

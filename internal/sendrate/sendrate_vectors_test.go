@@ -77,12 +77,10 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
 		for _, c := range file.RateClocker {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				measured := sendrate.NewMeasuredRate(at(c.Start))
+				rate := sendrate.New(sendrate.Config{}, at(c.Start))
 				for i, step := range c.Steps {
-					for range max(step.Repeat, 1) {
-						measured.Response(at(step.T), 1)
-					}
-					requireRate(t, c.Precision, step.Rate, measured.Rate(), "measured rate", i)
+					answers(&rate, at(step.T), max(step.Repeat, 1))
+					requireRate(t, c.Precision, step.Rate, rate.State().MeasuredRate, "measured rate", i)
 				}
 			})
 		}
@@ -126,10 +124,11 @@ func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 					case "set_rate":
 						rate.SetRate(at(step.T), ratelimit.Rate(step.Rate))
 					case "try_acquire":
-						wait, granted := rate.Take(at(step.T), step.Cost)
+						until := rate.Until(at(step.T), step.Cost)
+						_, granted := rate.Take(at(step.T), step.Cost)
 						require.Equal(t, step.Want.Granted, granted, "step %d", i)
 						// Waits are rounded up to nanoseconds.
-						require.InDelta(t, step.Want.Wait, wait.Seconds(), max(2e-9, c.Within()*step.Want.Wait), "step %d", i)
+						require.InDelta(t, step.Want.Wait, until.Seconds(), max(2e-9, c.Within()*step.Want.Wait), "step %d", i)
 					default:
 						t.Fatalf("step %d: unknown op %q", i, step.Op)
 					}

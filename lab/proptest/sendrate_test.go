@@ -131,9 +131,13 @@ func (r *sendRateRun) take(t *rapid.T) {
 	want := r.model.until(at, cost)
 	until := r.rate.Until(at, cost)
 	requireClose(t, want, until.Seconds(), "until")
-	wait, granted := r.rate.Take(at, cost)
-	require.Equal(t, until, wait)
-	require.Equal(t, granted, wait == 0)
+	due, granted := r.rate.Take(at, cost)
+	if !r.model.limited {
+		require.Equal(t, at, due)
+	} else {
+		require.Equal(t, until, due.Sub(r.model.newest))
+	}
+	require.Equal(t, granted, until == 0)
 	if granted {
 		r.model.take(at, cost)
 		return
@@ -146,10 +150,10 @@ func (r *sendRateRun) take(t *rapid.T) {
 		r.rate.Lift(r.now, cost)
 		r.model.lift(r.now, cost)
 	}
-	r.now = r.now.Add(wait)
-	if wait, granted = r.rate.Take(r.now, cost); !granted {
-		require.Positive(t, wait)
-		r.now = r.now.Add(wait)
+	r.now = due
+	if due, granted = r.rate.Take(r.now, cost); !granted {
+		require.Greater(t, due, r.now)
+		r.now = due
 		_, granted = r.rate.Take(r.now, cost)
 	}
 	require.True(t, granted, "two waits were not enough")
