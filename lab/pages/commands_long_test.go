@@ -18,50 +18,30 @@ import (
 )
 
 var (
-	benchtimePattern = regexp.MustCompile(` -benchtime \S+`)
-	repeatsPattern   = regexp.MustCompile(`-(count|seeds) \d+`)
-	testedPattern    = regexp.MustCompile(`(?m)^ok .*(s|\(cached\))$`)
-	measurePattern   = regexp.MustCompile(`(?m)^Benchmark.* ns/op`)
+	repeatsPattern = regexp.MustCompile(` -(benchtime|count) \S+`)
+	measurePattern = regexp.MustCompile(`(?m)^Benchmark.* ns/op`)
 )
 
-// TestTestsOfThePagesRun runs every go test of a page where the page says. It only repeats less: once in place of several
-// times, and with -short. What the tests print in full, make long and the targets of the Makefile show.
-func TestTestsOfThePagesRun(t *testing.T) {
+// TestBenchmarksOfThePagesRun runs every go test -bench of a page where the page says, but each benchmark only once.
+func TestBenchmarksOfThePagesRun(t *testing.T) {
 	t.Parallel()
-	var ran []string
-	environment := clean(t, t.TempDir())
+	ran, environment := 0, clean(t, t.TempDir())
 	for _, c := range commandsOf(t) {
-		line := repeatsPattern.ReplaceAllString(benchtimePattern.ReplaceAllString(c.line, ""), "-$1 1")
-		if !c.isTest() || slices.Contains(ran, c.folder+line) {
+		if !c.isTest() || !strings.Contains(c.line, " -bench ") {
 			continue
 		}
-		ran = append(ran, c.folder+line)
+		ran++
 		t.Run(c.line, func(t *testing.T) {
 			t.Parallel()
-			before := goldens(t)
-			shell := exec.CommandContext(t.Context(), "sh", "-c", `export GOFLAGS="$GOFLAGS -vet=off -short -benchtime=1x -ldflags=-w"; `+line)
+			line := repeatsPattern.ReplaceAllString(c.line, "")
+			shell := exec.CommandContext(t.Context(), "sh", "-c", `export GOFLAGS="$GOFLAGS -vet=off -benchtime=1x"; `+line)
 			shell.Dir, shell.Env = c.folder, environment
 			out, err := shell.CombinedOutput()
 			require.NoError(t, err, "%s, in %s\n%s", c.page, c.folder, out)
-			if strings.Contains(line, " -bench ") {
-				require.Regexp(t, measurePattern, string(out), "%s, in %s: no benchmark", c.page, c.folder)
-			} else {
-				require.Regexp(t, testedPattern, string(out), "%s, in %s: no test", c.page, c.folder)
-			}
-			require.Equal(t, before, goldens(t), "%s: -update writes other files than those in the tree", c.line)
+			require.Regexp(t, measurePattern, string(out), "%s, in %s: no benchmark", c.page, c.folder)
 		})
 	}
-	require.Greater(t, len(ran), 15)
-}
-
-// goldens returns the golden files.
-func goldens(t *testing.T) map[string]string {
-	t.Helper()
-	texts := map[string]string{}
-	for _, path := range paths(t, ".golden") {
-		texts[path] = read(t, path)
-	}
-	return texts
+	require.Positive(t, ran)
 }
 
 func TestLiveOfThePagesServes(t *testing.T) {

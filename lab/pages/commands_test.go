@@ -3,6 +3,7 @@
 package pages_test
 
 import (
+	"go/build"
 	"maps"
 	"net/http"
 	"net/http/httptest"
@@ -161,7 +162,7 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 		case isWorkspace(line):
 			continue // TestWorkspaceOfTheReadmeRuns
 		case c.isTest():
-			continue // TestTestsOfThePagesRun, of make long
+			continue // TestTestsOfThePagesExist
 		}
 		t.Run(line, func(t *testing.T) {
 			t.Parallel()
@@ -176,6 +177,64 @@ func TestCommandsOfThePagesRun(t *testing.T) {
 	}
 	require.Greater(t, len(ran), 20)
 	require.Empty(t, unused, "no page has these")
+}
+
+// ofGo are the flags of go test on pages. All others are those of the package.
+var ofGo = []string{"-C", "-v", "-run", "-bench", "-tags", "-count", "-benchtime", "-timeout"}
+
+// TestTestsOfThePagesExist holds that every go test of a page finds a test or a benchmark where the page says, and its
+// flags. Continuous integration runs all tests anyway, and TestBenchmarksOfThePagesRun the benchmarks.
+func TestTestsOfThePagesExist(t *testing.T) {
+	t.Parallel()
+	checked := 0
+	for _, c := range commandsOf(t) {
+		if !c.isTest() {
+			continue
+		}
+		checked++
+		words := shellWord.FindAllString(c.line, -1)
+		value := func(flag, otherwise string) string {
+			if at := slices.Index(words, flag); at >= 0 {
+				return strings.Trim(words[at+1], "'")
+			}
+			return otherwise
+		}
+		kinds, pattern := "Test|Example|Fuzz", value("-run", ".")
+		if bench := value("-bench", ""); bench != "" {
+			kinds, pattern = "Benchmark", bench
+		}
+		tags := value("-tags", "")
+		require.Contains(t, []string{"", "long"}, tags, "%s: %s: make check has no such tags", c.page, c.line)
+		for _, word := range words {
+			if !strings.HasPrefix(word, ".") {
+				continue
+			}
+			text := testsIn(t, filepath.Join(c.folder, value("-C", ""), strings.TrimSuffix(word, "/...")), tags)
+			names := regexp.MustCompile(`(?m)^func ((?:`+kinds+`)\w*)\(`).FindAllStringSubmatch(text, -1)
+			matches := func(name []string) bool { return regexp.MustCompile(pattern).MatchString(name[1]) }
+			require.True(t, slices.ContainsFunc(names, matches), "%s: %s, in %s: nothing to run", c.page, c.line, c.folder)
+			for _, word := range words {
+				if flag, is := strings.CutPrefix(word, "-"); is && !slices.Contains(ofGo, word) {
+					require.Regexp(t, `flag\.\w+\("`+flag+`"`, text, "%s: %s, in %s: no such flag", c.page, c.line, c.folder)
+				}
+			}
+		}
+	}
+	require.Greater(t, checked, 15)
+}
+
+// testsIn returns the text of the test files of the package in a folder, as they are compiled with the tags.
+func testsIn(t *testing.T, folder, tags string) string {
+	t.Helper()
+	context := build.Default
+	context.BuildTags = strings.Split(tags, ",")
+	pkg, err := context.ImportDir(folder, 0)
+	require.NoError(t, err)
+	var text strings.Builder
+	for _, name := range slices.Concat(pkg.TestGoFiles, pkg.XTestGoFiles) {
+		text.WriteString(read(t, filepath.Join(folder, name)))
+	}
+	return text.String()
 }
 
 // clean is the environment of the machine without settings of AWS, and with another home directory.
