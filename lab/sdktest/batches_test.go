@@ -92,6 +92,9 @@ func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
 	const limit, length, learned = 10, 63 * time.Second, 3 * time.Second
 	t.Log("| | calls/s | throttled | goodput |")
 	for _, name := range append(named(), "loop of the documentation, standard", "loop of the documentation, adaptive") {
+		if name != "awsretry, adaptive" && !testing.Verbose() { // half a minute of a processor
+			continue
+		}
 		synctest.Test(t, func(t *testing.T) {
 			service := &tableOfBatches{limitOf: limitOf{rate: limit, burst: limit}}
 			loop, mode := false, name
@@ -227,6 +230,9 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 	const ideal = (goroutines*each - burst) / limit // seconds
 	t.Log("| | time, of the ideal | sent for nothing | not written |")
 	for _, name := range named() {
+		if !strings.HasPrefix(name, "awsretry, ") && !testing.Verbose() {
+			continue
+		}
 		synctest.Test(t, func(t *testing.T) {
 			service := &stream{
 				limitOf: limitOf{rate: limit, burst: burst}, written: map[string]int{}, random: rand.New(rand.NewPCG(1, 2)),

@@ -145,7 +145,9 @@ func TestTablesOfTheReadme(t *testing.T) {
 					t.Parallel()
 					for run := range runs {
 						synctest.Test(t, func(t *testing.T) {
-							callA, callB := twoTables.calls(rival.setup(t, table.service()))
+							cfg := rival.setup(t, table.service())
+							cfg.Credentials = aws.AnonymousCredentials{} // a signature takes time and says nothing here
+							callA, callB := twoTables.calls(cfg)
 							a, b := drive(t, callA, callB, true)
 							for i, row := range table.rows {
 								figures[of][i] = append(figures[of][i], row.figure(a, b))

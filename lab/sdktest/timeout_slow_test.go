@@ -96,7 +96,9 @@ func (p *proxy) play(t *testing.T, config func(t *testing.T, client aws.HTTPClie
 	f := &figures{}
 	synctest.Test(t, func(t *testing.T) {
 		p.began, p.random = time.Now(), rand.New(rand.NewPCG(seed, 1))
-		call := getItem(dynamodb.NewFromConfig(config(t, p)), "orders")
+		cfg := config(t, p)
+		cfg.Credentials = aws.AnonymousCredentials{} // a signature takes time and says nothing here
+		call := getItem(dynamodb.NewFromConfig(cfg), "orders")
 		var mu sync.Mutex // guards f
 		var all sync.WaitGroup
 		for at := time.Duration(0); at < loaded; at += time.Second / callsPerSecond {
@@ -154,10 +156,6 @@ func TestSlowAttemptsAreSentAgain(t *testing.T) {
 		}},
 	}
 	const last = 3
-	seeds := uint64(3)
-	if testing.Short() {
-		seeds = 1
-	}
 	for _, c := range []struct {
 		name          string
 		share, factor float64
@@ -180,12 +178,15 @@ func TestSlowAttemptsAreSentAgain(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Log("| | p50 | p99 | extra requests | after 10 s | calls that fail |")
-			for seed := range seeds {
-				var rows []*figures
-				for _, client := range clients {
+			for seed := range uint64(3) {
+				rows := make([]*figures, len(clients))
+				for i, client := range clients {
+					if 0 < i && i < last && !testing.Verbose() {
+						continue
+					}
 					p := &proxy{share: c.share, factor: c.factor}
-					rows = append(rows, p.play(t, client.config, seed))
-					t.Logf("| %s | %s |", client.name, rows[len(rows)-1])
+					rows[i] = p.play(t, client.config, seed)
+					t.Logf("| %s | %s |", client.name, rows[i])
 				}
 				c.holds(t, rows[0], rows[last])
 				require.LessOrEqual(t, rows[last].failed, rows[0].failed)
