@@ -8,14 +8,6 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// MinFillRate is the lowest send rate: half a token a second. Every AWS SDK has the same; in
-// aws-sdk-go-v2 it is minFillRate in aws/retry/adaptive_ratelimit.go.
-const MinFillRate ratelimit.Rate = 0.5
-
-// minCapacity is the lowest capacity of a bucket: minCapacity in
-// aws/retry/adaptive_token_bucket.go of aws-sdk-go-v2.
-const minCapacity float64 = 1
-
 // bucket is the token bucket for sends. Calls that get the time advance it; it has no timer. The
 // zero value is empty, with no fill rate. It is not safe for concurrent use. See [refill.Amount] for amounts
 // out of range.

@@ -7,12 +7,17 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Constants of the CUBIC controller, the same in every AWS SDK (in aws-sdk-go-v2:
-// aws/retry/adaptive_ratelimit.go). A throttle cuts the rate to beta times the rate in use.
-// Afterwards the rate grows with the cube of time, scaled by scale.
+// Constants that are the same in every AWS SDK; in aws-sdk-go-v2 they are in aws/retry/adaptive_ratelimit.go and
+// adaptive_token_bucket.go.
 const (
-	cubicBeta  = 0.7
-	cubicScale = 0.4
+	cubicBeta     = 0.7                    // the part of the rate in use that a throttle leaves
+	cubicScale    = 0.4                    // of the cube of time, with which the rate grows afterwards
+	measureWindow = 500 * time.Millisecond // in which responses are counted
+	measureSmooth = 0.8                    // the weight of the newest window
+
+	// MinFillRate is the lowest send rate: half a token a second.
+	MinFillRate ratelimit.Rate = 0.5
+	minCapacity float64        = 1 // of a bucket
 )
 
 // cubic computes the send rate that adaptive mode aims at. A throttle cuts the rate; otherwise it
@@ -49,13 +54,6 @@ func (c *cubic) Success(now time.Time) ratelimit.Rate {
 func (c *cubic) setMax(rate ratelimit.Rate) {
 	c.lastMax, c.k = rate, math.Cbrt(float64(rate)*(1-cubicBeta)/cubicScale)
 }
-
-// Constants of the measured rate, the same in every AWS SDK (in aws-sdk-go-v2:
-// aws/retry/adaptive_ratelimit.go).
-const (
-	measureWindow = 500 * time.Millisecond
-	measureSmooth = 0.8
-)
 
 // measuredRate measures the tokens per second of attempts as their responses arrive. It counts in
 // windows of half a second aligned to the clock, and smooths exponentially. Use newMeasuredRate. It
