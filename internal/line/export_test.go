@@ -9,7 +9,7 @@ import (
 // Queue puts a caller in the line that never looks whether it has been served. It returns what makes the
 // caller leave.
 func (l *Line) Queue(r ratelimit.Request) (leave func()) {
-	_, w, err := l.enter(context.Background(), &r, false)
+	_, w, err := l.enter(context.Background(), &r)
 	if w == nil {
 		panic(err)
 	}

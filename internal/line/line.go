@@ -8,7 +8,6 @@ package line
 import (
 	"container/list"
 	"context"
-	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -38,72 +37,63 @@ type Account interface {
 	Fill() ratelimit.Rate
 }
 
-// Line makes callers wait for the tokens of an [Account]. With the lines in front of it and beside it, it has one
-// queue and one timer, and needs no goroutine. It is safe for concurrent use. Use [New].
+// Line makes callers wait for the tokens of an [Account]. It has one queue and one timer, for the first in line, and needs
+// no goroutine. It is safe for concurrent use. Use [New].
 type Line struct {
 	*shared
 	account Account
-	next    *Line        // whose account callers need too; nil for a line that is in front of none
-	beside  *Line        // whose account also serves callers of this one, or nil
-	waiting atomic.Int64 // how many callers wait for the account
-	owed    float64      // the cost of these
-	blocked uint64       // the last pass in which the account had too few tokens
+	next    *Line        // the line that this one is in front of, or nil
+	front   *Line        // the line in front of this one, or nil
+	beside  *Line        // the line that this one is beside, or nil
+	most    float64      // the highest cost that the account of beside pays
+	waiting atomic.Int64 // how many callers the account may serve
+
+	queue list.List   // of *waiter, in the order in which they came
+	owed  float64     // what the callers in the queue cost
+	timer clock.Timer // for the first of them; nil before it is needed
 }
 
-// shared is what a line shares with the lines in front of it and beside it.
+// shared is what a line shares with the line in front of it and those beside it.
 type shared struct {
-	clock   clock.Clock
-	reading instant.Readings // of clock
-	awaiter awaiter          // the clock, if it must know of waits; otherwise nil
-
-	mu    sync.Mutex // guards the lines, their accounts, and what follows
-	queue list.List  // of *waiter, in the order in which they came
-	busy  int        // lines with callers that wait
-	pass  uint64     // counts the times that the queue was served
-	timer clock.Timer
-}
-
-// awaiter is a clock that must know which callers wait for its timers, such as clock.Fake.
-type awaiter interface {
-	// Await waits until done is closed or ctx is done.
-	Await(ctx context.Context, done <-chan struct{}) error
+	reading instant.Readings
+	mu      sync.Mutex // guards the lines, their accounts, and order
+	order   list.List  // of *waiter, in the order in which they came: all, but not those above Line.most
 }
 
 // New returns a line for the tokens of an account, on the given clock. Call [Line.Poke] after anything
 // but the line has taken tokens from the account, and [Line.Wake] after it has given some to it.
 func New(account Account, clk clock.Clock) *Line {
-	l := &struct { // one object, because most lines stand alone
-		Line
-		shared
-	}{Line{account: account}, shared{clock: clk, reading: instant.NewReadings(clk)}}
-	l.Line.shared = &l.shared
-	l.awaiter, _ = clk.(awaiter)
-	return &l.Line
+	return &Line{shared: &shared{reading: instant.NewReadings(clk)}, account: account}
 }
 
-// InFront returns a line for callers who need tokens of the account first, and then of the account of l.
+// InFront returns a line for callers who need tokens of the account first, and then of the account of l, in whose queue
+// they stand where they would if they had come to it. There can be one. The caller holds the lock, see [Line.Lock]. Poke
+// and Wake of l are for both accounts.
 func (l *Line) InFront(account Account) *Line {
-	return &Line{shared: l.shared, account: account, next: l}
+	l.front = &Line{shared: l.shared, account: account, next: l}
+	return l.front
 }
 
-// Beside returns another line, whose callers the account of l serves too if their own has too few tokens,
-// see [Line.Pay]. It serves only the caller that came first of those in all such lines. No caller may wait in l itself.
-func (l *Line) Beside(account Account) *Line {
-	return &Line{shared: l.shared, account: account, beside: l}
+// Beside returns another line. If its account has too few tokens, that of l pays for the caller that came first of all in
+// such lines who cost at most so much. No caller may wait in l itself. Neither account may foresee waits, so that Poke has
+// no caller to refuse.
+func (l *Line) Beside(account Account, most float64) *Line {
+	return &Line{shared: l.shared, account: account, beside: l, most: most}
 }
 
-// waiter is a place in a line. The lock guards what changes, and after done is closed nothing does.
+// waiter is a caller in line. The lock guards what changes, and after done is closed nothing does.
 type waiter struct {
 	cost    float64
 	ends    ends
 	wait    ratelimit.Wait // the expected wait of the caller
-	beside  bool           // the account of line.beside may serve it
 	line    *Line          // where it waits or waited last
-	place   *list.Element  // in the queue; nil once it has left
-	done    chan struct{}  // closed when the tokens have been taken, or the waiter was dismissed
-	taken   []Account      // that it has tokens of
-	at      time.Time      // when the last were taken
-	refused *ratelimit.WaitError
+	place   *list.Element  // in the queue of line; nil once it has left
+	turn    *list.Element  // in the order, or nil
+	held    *Line          // the line in front, if it has tokens of that
+	done    chan struct{}  // closed when it has been served or refused
+	payer   *Line          // whose account has served it
+	at      time.Time      // when that was
+	refused error
 }
 
 // Acquire returns when the caller may send, with that instant. It returns a [*ratelimit.WaitError] without waiting when
@@ -112,20 +102,18 @@ type waiter struct {
 // has become too long, or when [ratelimit.Request].MaxWait or [ratelimit.Request].NotAfter has passed. A failed Acquire
 // takes no token and leaves the line.
 func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
-	sent, _, err = l.Pay(ctx, r, false)
+	sent, _, err = l.Pay(ctx, r)
 	return sent, err
 }
 
-// Pay is Acquire for a caller who wants to know which account the tokens are from. beside says that they may
-// be from that of the line that l is beside.
-func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (at time.Time, payer Account, err error) {
-	at, w, err := l.enter(ctx, &r, beside)
+// Pay is Acquire for a caller in a line beside another, who wants to know which account the tokens are from.
+func (l *Line) Pay(ctx context.Context, r ratelimit.Request) (at time.Time, payer Account, err error) {
+	at, w, err := l.enter(ctx, &r)
 	if w == nil {
 		return at, l.account, err
 	}
-	served := false
 	defer func() {
-		if !served { // also if OnWait has panicked
+		if payer == nil { // also if OnWait has panicked
 			l.leave(w)
 		}
 	}()
@@ -138,29 +126,31 @@ func (l *Line) Pay(ctx context.Context, r ratelimit.Request, beside bool) (at ti
 	if Late(l.reading.Now(), r.NotAfter) { // the caller learns of tokens that came in time too late to send
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: w.wait, Reason: ratelimit.ErrNotAfter}
 	}
-	served = true
-	return w.at, w.taken[len(w.taken)-1], nil
+	return w.at, w.payer.account, nil
 }
 
 // enter takes the tokens, or returns the place of the caller in the line, or refuses. A caller that adds tokens reads
 // the number of those who wait afterwards, so either it sees the new one, or serveLocked sees the tokens.
-func (l *Line) enter(ctx context.Context, r *ratelimit.Request, beside bool) (at time.Time, w *waiter, err error) {
-	now, cost := l.reading.Now(), refill.Cost(r.Cost)
-	l.mu.Lock()
-	defer l.mu.Unlock()
+func (l *Line) enter(ctx context.Context, r *ratelimit.Request) (at time.Time, w *waiter, err error) {
+	now, cost := l.Lock(), refill.Cost(r.Cost)
+	defer l.Release()
 	if !Late(now, r.NotAfter) {
 		if at, ok := l.takeAllLocked(now, cost); ok {
 			return at, nil, nil
 		}
 	}
-	wait, ends := l.waitLocked(now, l.queue.Len(), cost), endsOf(ctx, r, now)
+	wait := ratelimit.Wait{Expected: l.expectedLocked(now, cost), Ahead: l.order.Len(), FillRate: l.account.Fill()}
+	ends := endsOf(ctx, r, now)
 	if reason := refuse(r, now, wait, ends); reason != nil {
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: wait, Reason: reason}
 	}
-	w = &waiter{cost: cost, ends: ends, wait: wait, beside: beside, done: make(chan struct{})}
+	w = &waiter{cost: cost, ends: ends, wait: wait, line: l, done: make(chan struct{})}
 	w.place = l.queue.PushBack(w)
-	w.joinLocked(l)
-	if l.waiting.Load() == 1 {
+	if l.beside == nil || cost <= l.most {
+		w.turn = l.order.PushBack(w)
+	}
+	l.countLocked(now, cost)
+	if l.queue.Len() == 1 {
 		l.serveLocked(now)
 	}
 	return time.Time{}, w, nil
@@ -168,7 +158,7 @@ func (l *Line) enter(ctx context.Context, r *ratelimit.Request, beside bool) (at
 
 // takeAllLocked takes the tokens that a caller needs if no caller waits for any.
 func (l *Line) takeAllLocked(now time.Time, cost float64) (at time.Time, ok bool) {
-	if l.waiting.Load() > 0 {
+	if l.queue.Len() > 0 {
 		return at, false
 	}
 	if at, ok = l.account.Take(now, cost); !ok || l.next == nil {
@@ -180,64 +170,42 @@ func (l *Line) takeAllLocked(now time.Time, cost float64) (at time.Time, ok bool
 	return at, ok
 }
 
-// joinLocked begins the wait for the account of a line.
-func (w *waiter) joinLocked(l *Line) {
-	w.line = l
-	l.owed += w.cost
-	if l.waiting.Add(1) == 1 {
-		l.busy++
+// expectedLocked returns the wait of a caller behind those who are owed tokens, if the rates stay as they are.
+func (l *Line) expectedLocked(now time.Time, cost float64) (wait time.Duration) {
+	for ; l != nil; l = l.next {
+		wait += min(l.account.Until(now, l.owed+cost), refill.Endless-wait)
 	}
-	if w.beside {
-		l.beside.waiting.Add(1)
-	}
-}
-
-// quitLocked ends the wait for the account of the line.
-func (w *waiter) quitLocked(now time.Time) {
-	l := w.line
-	l.owed -= w.cost
-	if l.waiting.Add(-1) == 0 {
-		l.busy--
-		l.owed = 0 // drops rounding errors
-		l.account.Lift(now, 0)
-	}
-	if w.beside {
-		l.beside.waiting.Add(-1)
-	}
+	return wait
 }
 
 // await returns when it has taken the tokens, or why the caller must leave the line.
 func (l *Line) await(ctx context.Context, w *waiter) error {
 	waiting := ctx
 	if end := w.ends.last; !end.IsZero() {
-		// Sub stops at the longest Duration; an instant that far away is no limit.
-		if left := end.Sub(l.reading.Now()); left < math.MaxInt64 {
-			var cancel context.CancelFunc
-			waiting, cancel = clock.WithTimeout(ctx, l.clock, left)
-			defer cancel()
-		}
+		var cancel context.CancelFunc
+		waiting, cancel = clock.WithTimeout(ctx, l.reading.Clock(), end.Sub(l.reading.Now()))
+		defer cancel()
 	}
 	if l.wait(waiting, w.done) != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		l.Wake() // tokens that come at the last instant are in time
-	}
-	select {
-	case <-w.done:
-		if w.refused != nil {
-			return w.refused
+		now := l.Lock()
+		l.serveLocked(now) // tokens that come at the last instant are in time
+		if w.place != nil {
+			w.refuseLocked(now, w.wait, w.ends.after)
 		}
-		return nil
-	default:
-		return &ratelimit.WaitError{Wait: w.wait, Reason: w.ends.after}
+		l.Unlock(now, false)
 	}
+	return w.refused
 }
 
 // wait returns nil when done is closed and ctx.Err() when ctx is done. If both have happened, it may return either.
-func (s *shared) wait(ctx context.Context, done <-chan struct{}) error {
-	if s.awaiter != nil {
-		return s.awaiter.Await(ctx, done)
+func (l *Line) wait(ctx context.Context, done <-chan struct{}) error {
+	if awaiter, ok := l.reading.Clock().(interface { // a clock that must know which callers wait for its timers
+		Await(ctx context.Context, done <-chan struct{}) error
+	}); ok {
+		return awaiter.Await(ctx, done)
 	}
 	select {
 	case <-done:
@@ -247,58 +215,18 @@ func (s *shared) wait(ctx context.Context, done <-chan struct{}) error {
 	}
 }
 
-// waitLocked returns the wait of a caller behind so many others, if the rates stay as they are.
-func (l *Line) waitLocked(now time.Time, ahead int, cost float64) ratelimit.Wait {
-	wait := ratelimit.Wait{Expected: l.account.Until(now, l.owed+cost), Ahead: ahead, FillRate: l.account.Fill()}
-	if l.next != nil {
-		wait.Expected += min(l.next.account.Until(now, l.next.owed+cost), refill.Endless-wait.Expected)
-	}
-	return wait
-}
-
-// leave removes a caller that gives up from the line. Tokens that it has got go to the next.
+// leave ends the wait of a caller that gives up. Tokens that it has got go to the next.
 func (l *Line) leave(w *waiter) {
 	now := l.Lock()
-	defer l.Release()
-	switch {
-	case w.place != nil:
-		w.removeLocked(now)
-	case w.taken == nil:
-		return // It was refused, and others have been served since.
-	}
-	w.giveBackLocked(now)
-	l.serveLocked(now)
-}
-
-// giveBackLocked gives back what a caller has got; serveLocked must follow.
-func (w *waiter) giveBackLocked(now time.Time) {
-	for _, account := range w.taken {
-		account.Give(now, w.cost)
-	}
-	w.taken = nil
-}
-
-// removeLocked removes a caller from the queue; serveLocked must follow.
-func (w *waiter) removeLocked(now time.Time) {
-	w.line.queue.Remove(w.place)
-	w.place = nil
-	w.quitLocked(now)
-}
-
-// refuseLocked dismisses a caller; serveLocked must follow.
-func (w *waiter) refuseLocked(now time.Time, wait ratelimit.Wait, reason error) {
-	w.removeLocked(now)
-	w.giveBackLocked(now)
-	w.refused = &ratelimit.WaitError{Wait: wait, Reason: reason}
-	close(w.done)
+	w.giveUpLocked(now)
+	l.Unlock(now, false)
 }
 
 // Give returns unused tokens of an Acquire of this cost; they go to the next in line.
 func (l *Line) Give(cost float64) {
 	now := l.Lock()
-	l.account.Give(now, refill.Cost(cost))
-	if l.next != nil {
-		l.next.account.Give(now, refill.Cost(cost))
+	for at := l; at != nil; at = at.next {
+		at.account.Give(now, refill.Cost(cost))
 	}
 	l.Unlock(now, false)
 }
@@ -308,7 +236,7 @@ func (l *Line) Give(cost float64) {
 func (l *Line) Expected(cost float64) time.Duration {
 	now := l.Lock()
 	defer l.Release()
-	return l.waitLocked(now, 0, refill.Cost(cost)).Expected
+	return l.expectedLocked(now, refill.Cost(cost))
 }
 
 // Late reports whether now is too late to send.
@@ -317,7 +245,7 @@ func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After
 // Now reads the clock.
 func (l *Line) Now() time.Time { return l.reading.Now() }
 
-// Waiting returns how many callers wait for the account, those in lines beside l included; 0 for nil.
+// Waiting returns how many callers the account of l is to serve, those in lines beside l included; 0 for nil.
 func (l *Line) Waiting() int {
 	if l == nil {
 		return 0
@@ -335,7 +263,7 @@ func (l *Line) Lock() (now time.Time) {
 
 // Unlock does as Wake, or as Poke if what the caller has changed makes waits longer, and releases the lock.
 func (l *Line) Unlock(now time.Time, longer bool) {
-	if l.queue.Len() > 0 {
+	if l.order.Len()+l.queue.Len() > 0 {
 		if longer { // those who leave do so before others are served
 			l.dismissLocked(now)
 		}
@@ -356,105 +284,152 @@ func (l *Line) Wake() { l.Unlock(l.Lock(), false) }
 // are there, and sets the timer for the first of the others.
 func (l *Line) Poke() { l.Unlock(l.Lock(), true) }
 
-// dismissLocked refuses the callers that Poke refuses; serveLocked must follow.
-func (s *shared) dismissLocked(now time.Time) {
-	for place := s.queue.Front(); place != nil; place = place.Next() {
-		w, _ := place.Value.(*waiter)
-		w.line.owed = 0 // and then the cost of those ahead
+// dismissLocked refuses the callers that Poke refuses, in the line in front too; serveLocked must follow.
+func (l *Line) dismissLocked(now time.Time) {
+	l.owed = 0 // and then the cost of those ahead
+	if l.front != nil {
+		l.front.owed = 0
 	}
 	ahead := 0
-	for place := s.queue.Front(); place != nil; {
-		w, _ := place.Value.(*waiter)
-		place = place.Next()
-		wait := w.line.waitLocked(now, ahead, w.cost)
+	for turn := l.order.Front(); turn != nil; {
+		w := waiterAt(turn)
+		turn = turn.Next()
+		expected := w.line.expectedLocked(now, w.cost)
 		w.line.owed += w.cost
-		if reason := w.ends.refuse(now, wait.Expected); reason != nil {
-			w.refuseLocked(now, wait, reason)
+		if reason := w.ends.refuse(now, expected); reason != nil {
+			w.refuseLocked(now, ratelimit.Wait{Expected: expected, Ahead: ahead, FillRate: w.line.account.Fill()}, reason)
 			continue
 		}
 		ahead++
 	}
 }
 
-// serveLocked serves in order all callers that are due, and sets the timer for the first of the others. No caller is served
-// past a caller who came before and waits for the same account. A pass ends once that holds back all who are left, so it
-// takes as long as there are callers before the first of the last line.
-func (s *shared) serveLocked(now time.Time) {
-	s.pass++
-	blocked, soonest := 0, time.Time{}
-	for place := s.queue.Front(); place != nil && blocked < s.busy; {
-		w, _ := place.Value.(*waiter)
-		place = place.Next()
+// serveLocked serves all callers that are due in l, in the line in front of or behind it, and, beside a line, in those whose
+// turn it is then. It looks at whom it serves and at who is first in these lines, however many others wait.
+func (l *Line) serveLocked(now time.Time) {
+	if l.next != nil {
+		l = l.next
+	}
+	l.grantLocked(now)
+	for w := waiterAt(l.order.Front()); w != nil && w.line != l && w.line.beside != nil; w = waiterAt(l.order.Front()) {
+		l = w.line
+		l.grantLocked(now)
+	}
+}
+
+// grantLocked serves in order the callers at the head of the queue that are due, and sets the timer for the first who is
+// not. No caller is served past one who came before and waits for the same account.
+func (l *Line) grantLocked(now time.Time) {
+	for {
+		if l.front != nil { // those who come from there may be the first here
+			l.front.grantLocked(now)
+		}
+		w := waiterAt(l.queue.Front())
+		if w == nil {
+			return
+		}
 		if Late(now, w.ends.last) {
 			w.refuseLocked(now, w.wait, w.ends.after)
 			continue
 		}
-		due, held := w.takeLocked(now)
-		if !held {
-			continue
-		}
-		blocked++
-		// Who gives up does that without the timer, but a clock that moves from timer to timer finds the instant this way.
-		if due.IsZero() && w.ends.last.After(now) {
-			due = w.ends.last
-		}
-		if !due.IsZero() && (soonest.IsZero() || due.Before(soonest)) {
-			soonest = due
-		}
-	}
-	s.armLocked(soonest)
-}
-
-// takeLocked takes the tokens of a caller. If there are too few, it returns when they will be there, if that is known, and
-// true for the first caller in this pass whom the account holds back.
-func (w *waiter) takeLocked(now time.Time) (due time.Time, held bool) {
-	for {
-		l, pool := w.line, w.line.beside
-		if l.blocked == l.pass {
-			if w.beside {
-				pool.blocked = l.pass
-			}
-			return due, false
-		}
 		l.account.Lift(now, w.cost)
-		payer := l.account
-		at, ok := payer.Take(now, w.cost)
-		if !ok && w.beside && pool.blocked != l.pass {
-			payer, pool.blocked = pool.account, l.pass
-			if due, ok = payer.Take(now, w.cost); ok {
-				at, pool.blocked = due, 0
-			}
+		payer := l
+		at, ok := l.account.Take(now, w.cost)
+		due := at
+		if !ok && l.beside != nil && waiterAt(l.order.Front()) == w {
+			payer = l.beside
+			at, ok = payer.account.Take(now, w.cost)
 		}
 		if !ok {
-			l.blocked = l.pass
-			return at, true
+			// Who gives up does that without the timer, but a clock that moves from timer to timer finds the instant this way.
+			if due.IsZero() && w.ends.last.After(now) {
+				due = w.ends.last
+			}
+			l.armLocked(due)
+			return
 		}
-		w.taken, w.at = append(w.taken, payer), at // not now: a cut may have come in between, and then at is after it
 		if l.next == nil {
 			w.removeLocked(now)
+			w.payer, w.at = payer, at // not now: a cut may have come in between, and then at is after it
 			close(w.done)
-			return due, false
+			continue
 		}
-		w.quitLocked(now)
-		w.joinLocked(l.next)
+		w.held = payer
+		l.queue.Remove(w.place)
+		l.countLocked(now, -w.cost)
+		w.line = l.next
+		if before := waiterAt(w.turn.Prev()); before != nil { // it has gone on too, or came to l.next
+			w.place = l.next.queue.InsertAfter(w, before.place)
+		} else {
+			w.place = l.next.queue.PushFront(w)
+		}
+		l.next.countLocked(now, w.cost)
 	}
+}
+
+// refuseLocked dismisses a caller; serveLocked must follow.
+func (w *waiter) refuseLocked(now time.Time, wait ratelimit.Wait, reason error) {
+	w.giveUpLocked(now)
+	w.refused = &ratelimit.WaitError{Wait: wait, Reason: reason}
+	close(w.done)
+}
+
+// giveUpLocked removes a caller, if it still waits, and gives back what it has got; serveLocked must follow.
+func (w *waiter) giveUpLocked(now time.Time) {
+	if w.place != nil {
+		w.removeLocked(now)
+	}
+	if w.held != nil {
+		w.held.account.Give(now, w.cost)
+	}
+	if w.payer != nil {
+		w.payer.account.Give(now, w.cost)
+	}
+	w.held, w.payer = nil, nil
+}
+
+// removeLocked takes a caller that waits out of its line.
+func (w *waiter) removeLocked(now time.Time) {
+	w.line.queue.Remove(w.place)
+	w.place = nil
+	if w.turn != nil {
+		w.line.order.Remove(w.turn)
+	}
+	w.line.countLocked(now, -w.cost)
+}
+
+// countLocked counts those who wait after a caller of this cost, which is negative if it has left, has changed the queue.
+func (l *Line) countLocked(now time.Time, cost float64) {
+	l.owed += cost
+	l.waiting.Store(int64(l.queue.Len()))
+	if l.beside != nil {
+		l.beside.waiting.Store(int64(l.order.Len()))
+	}
+	if l.queue.Len() == 0 {
+		l.owed = 0 // drops rounding errors
+		l.account.Lift(now, 0)
+		l.armLocked(time.Time{})
+	}
+}
+
+// waiterAt returns the caller at a place; nil for none.
+func waiterAt(place *list.Element) *waiter {
+	if place == nil {
+		return nil
+	}
+	w, _ := place.Value.(*waiter)
+	return w
 }
 
 // armLocked sets the timer; a zero due stops it. It reads the clock again, because time may have passed since its caller
 // read it.
-func (s *shared) armLocked(due time.Time) {
+func (l *Line) armLocked(due time.Time) {
 	switch {
-	case !due.IsZero() && s.timer == nil:
-		s.timer = s.clock.AfterFunc(due.Sub(s.reading.Now()), s.wake)
+	case !due.IsZero() && l.timer == nil:
+		l.timer = l.reading.Clock().AfterFunc(due.Sub(l.reading.Now()), l.Wake)
 	case !due.IsZero():
-		s.timer.Reset(due.Sub(s.reading.Now()))
-	case s.timer != nil:
-		s.timer.Stop()
+		l.timer.Reset(due.Sub(l.reading.Now()))
+	case l.timer != nil:
+		l.timer.Stop()
 	}
-}
-
-func (s *shared) wake() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.serveLocked(s.reading.Now())
 }

@@ -35,6 +35,47 @@ func BenchmarkGrant(b *testing.B) {
 	}
 }
 
+// In one round a caller comes and is granted its token, while others wait in lines that share its lock. A round costs the
+// same however many lines there are and however long they are.
+func BenchmarkGrantBesideOthers(b *testing.B) {
+	for _, c := range []struct {
+		lines, waiters int // beside a pool
+		front          int // waiters in front
+	}{{1, 10, 0}, {1, 10_000, 0}, {10_000, 1, 0}, {0, 0, 10}, {0, 0, 10_000}} {
+		b.Run(fmt.Sprintf("lines=%d/waiters=%d/front=%d", c.lines, c.waiters, c.front), func(b *testing.B) {
+			var clk clock.Fake
+			account := new(purse)
+			queue := line.New(account, &clk)
+			if c.front > 0 {
+				queue.Lock()
+				front := queue.InFront(new(purse))
+				queue.Release()
+				for range c.front {
+					front.Queue(ratelimit.Request{})
+				}
+			}
+			if c.lines > 0 {
+				pool := line.New(new(purse), &clk)
+				queue = pool.Beside(account, 1)
+				for range c.lines {
+					other := pool.Beside(new(purse), 1)
+					for range c.waiters {
+						other.Queue(ratelimit.Request{})
+					}
+				}
+			}
+			b.ReportAllocs()
+			for b.Loop() {
+				queue.Queue(ratelimit.Request{})
+				account.tokens++
+				queue.Wake()
+			}
+			waiting := queue.Waiting()
+			require.Zero(b, waiting)
+		})
+	}
+}
+
 // In one round the rate is cut, and all callers that wait, none of which leaves, are looked at with the lock held.
 func BenchmarkCut(b *testing.B) {
 	for _, waiters := range []int{100, 10_000} {

@@ -416,3 +416,94 @@ func TestLineConcurrentSafe(t *testing.T) {
 		require.Zero(t, queue.Waiting())
 	})
 }
+
+// Callers of lines that share a lock take, give up and give back at random. At the end every token is where it belongs.
+func TestLinesWithOneLockConcurrentSafe(t *testing.T) {
+	t.Parallel()
+	for name, beside := range map[string]bool{"one in front of the other": false, "two beside a pool": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				accounts := []*purse{{tokens: 5}, {tokens: 4}, {tokens: 3}}
+				root := line.New(accounts[0], clock.System{})
+				var queues []*line.Line
+				if beside {
+					queues = []*line.Line{root.Beside(accounts[1], 3), root.Beside(accounts[2], 3)}
+				} else {
+					queues = []*line.Line{root, root.InFront(accounts[1])}
+				}
+				giveBack := func(queue *line.Line, payer line.Account, cost float64) {
+					if beside {
+						payer.Give(time.Time{}, cost)
+						queue.Wake()
+					} else {
+						queue.Give(cost)
+					}
+				}
+				var all sync.WaitGroup
+				var served, lost atomic.Int64
+				for i := range 100 {
+					all.Go(func() {
+						random := rand.New(rand.NewPCG(3, uint64(i)))
+						pause := func(most int) time.Duration { return time.Duration(1+random.IntN(most)) * time.Millisecond }
+						for range 20 {
+							queue, cost := queues[random.IntN(2)], float64(1+random.IntN(4))
+							ctx, cancel := context.WithCancel(t.Context())
+							clock.System{}.AfterFunc(pause(1000), cancel)
+							_, payer, err := queue.Pay(ctx, ratelimit.Request{Cost: cost, MaxWait: pause(1000)})
+							if err != nil {
+								lost.Add(1)
+								continue
+							}
+							served.Add(1)
+							_ = clock.System{}.Sleep(t.Context(), pause(10))
+							giveBack(queue, payer, cost)
+						}
+					})
+				}
+				all.Wait()
+				require.EqualValues(t, 2000, served.Load()+lost.Load())
+				require.Greater(t, served.Load(), int64(100))
+				require.Greater(t, lost.Load(), int64(100))
+				for i, want := range []float64{5, 4, 3} {
+					require.InDelta(t, want, accounts[i].tokens, 0)
+				}
+				require.Zero(t, queues[0].Waiting()+queues[1].Waiting())
+			})
+		})
+	}
+}
+
+// countingPurse counts how often it is asked for tokens.
+type countingPurse struct {
+	purse
+	asked *int
+}
+
+func (p *countingPurse) Take(now time.Time, cost float64) (time.Time, bool) {
+	*p.asked++
+	return p.purse.Take(now, cost)
+}
+
+// What comes for one of many lines costs as much as if there were two.
+func TestAnswerForOneLineAsksOnlyItAndTheFirstInOrder(t *testing.T) {
+	t.Parallel()
+	asked := 0
+	account := func() *countingPurse { return &countingPurse{asked: &asked} }
+	pool := line.New(account(), new(clock.Fake))
+	accounts, lines := []*countingPurse{}, []*line.Line{}
+	for i := range 100 {
+		accounts = append(accounts, account())
+		lines = append(lines, pool.Beside(accounts[i], 1))
+		for range 3 {
+			lines[i].Queue(ratelimit.Request{})
+		}
+	}
+	for _, i := range []int{0, 50, 99} {
+		asked = 0
+		accounts[i].Give(time.Time{}, 1)
+		lines[i].Wake()
+		require.Equal(t, 2, lines[i].Waiting())
+		require.LessOrEqual(t, asked, 4, "twice the line, and once each the first in order and the pool")
+	}
+}

@@ -66,7 +66,7 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 	}
 	switch {
 	case q.pool != nil && q.pool.line != nil:
-		q.line = q.pool.line.Beside(account{q})
+		q.line = q.pool.line.Beside(account{q}, float64(q.pool.capacity))
 	case q.pool == nil && config.Waits:
 		q.line = line.New(account{q}, clk)
 	}
@@ -147,7 +147,7 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer 
 		return nil, ErrWait
 	}
 	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
-	_, paid, err := q.line.Pay(ctx, request, q.pool != nil && cost <= q.pool.Capacity())
+	_, paid, err := q.line.Pay(ctx, request)
 	switch {
 	case err == nil:
 		return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas
