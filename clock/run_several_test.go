@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -112,7 +113,7 @@ func TestFakeRunLetsOneFunctionGoOnAtATime(t *testing.T) {
 						for range 2 {
 							c.wait(ctx, &clk, done)
 							runtime.Gosched()
-							events = append(events, fmt.Sprint(i))
+							events = append(events, strconv.Itoa(i))
 						}
 					}
 				}
