@@ -101,7 +101,8 @@ func (c *Fake) Await(ctx context.Context, done <-chan struct{}) error {
 // AfterFunc calls f when the clock has been moved by d, in the goroutine that moves the clock
 // ([Fake.Run] has its own) and with no lock of the clock held. So f may use the clock and may move
 // it, but must not wait on it: the time would stand still. With a d of zero or less, f starts at
-// once, in its own goroutine, where it may wait. A nil f panics when it is due.
+// once, in its own goroutine, where it may wait; during a Run, as soon as no function runs. A nil f
+// panics when it is due.
 func (c *Fake) AfterFunc(d time.Duration, f func()) Timer {
 	t := &fakeTimer{clock: c, entry: newEntry(f)}
 	t.Reset(d)

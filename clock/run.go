@@ -64,8 +64,9 @@ func (c *Fake) Run(functions ...func()) {
 // run is a Run that is under way.
 type run struct {
 	later   []func()      // functions that have not begun; guarded by the lock of the clock
+	due     []func()      // of timers that were due at once, and have not begun; likewise
 	waits   []*wait       // of functions that have not gone on, in the order in which they began; likewise
-	active  int           // functions that have not returned; likewise
+	active  int           // functions that have not returned, those of due included; likewise
 	more    int           // the most waits at once above that; likewise
 	changed chan struct{} // signals that all functions may wait; closed when all have returned
 	stopped chan struct{} // closed when the time does not move any more
@@ -161,10 +162,12 @@ func (c *Fake) step(r *run) (fire func()) {
 		r.waits = slices.Delete(r.waits, i, i+1)
 		return func() { close(w.turn) }
 	}
-	if len(r.later) > 0 {
-		next := r.later[0]
-		r.later = r.later[1:]
-		return func() { go c.call(r, next) }
+	for _, list := range [...]*[]func(){&r.due, &r.later} {
+		if len(*list) > 0 {
+			next := (*list)[0]
+			*list = (*list)[1:]
+			return func() { go c.call(r, next) }
+		}
 	}
 	q, e := c.headLocked()
 	if e == nil {
@@ -183,7 +186,7 @@ func (c *Fake) busy(r *run) bool {
 }
 
 // functionsLocked returns how many functions have begun and not returned.
-func (c *Fake) functionsLocked(r *run) int { return r.active - len(r.later) + c.starting }
+func (c *Fake) functionsLocked(r *run) int { return r.active - len(r.due) - len(r.later) + c.starting }
 
 // countWaits returns how many calls wait. It forgets the waits whose context is done, because their goroutines continue.
 func (c *Fake) countWaits() int {

@@ -132,6 +132,30 @@ func TestFakeRunLetsOneFunctionGoOnAtATime(t *testing.T) {
 	}
 }
 
+// The functions write to one slice without a lock.
+func TestFakeRunStartsATimerThatIsDueAtOnceWhenItsFunctionWaits(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		var clk clock.Fake
+		var events []string
+		say := func(event string) func() { return func() { events = append(events, event) } }
+		clk.Run(func() {
+			clk.AfterFunc(0, say("timer"))
+			clk.AfterFunc(-1, func() {
+				say("other timer")()
+				_ = clk.Sleep(t.Context(), time.Second)
+				say("it has slept")()
+			})
+			for range 5 {
+				runtime.Gosched()
+			}
+			say("first")()
+		}, say("second"))
+		require.Equal(t, []string{"first", "timer", "other timer", "second", "it has slept"}, events)
+		require.Equal(t, time.Second, since(&clk))
+	}
+}
+
 // deadline sleeps until the deadline of a context.
 func deadline(ctx context.Context, clk *clock.Fake) {
 	ctx, cancel := clk.WithTimeout(ctx, time.Second)

@@ -22,10 +22,15 @@ func (t *fakeTimer) Reset(d time.Duration) bool {
 	t.clock.mu.Lock()
 	defer t.clock.mu.Unlock()
 	pending := t.clock.queue.remove(t.entry)
-	if d > 0 {
+	switch r := t.clock.run; {
+	case d > 0:
 		t.clock.enqueueLocked(t.entry, d)
 		t.clock.signalLocked()
-	} else {
+	case r != nil && r.active > 0:
+		r.active++
+		r.due = append(r.due, t.entry.fire)
+		r.signal()
+	default:
 		t.clock.starting++
 		go t.fire()
 	}
