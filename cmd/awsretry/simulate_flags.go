@@ -136,6 +136,9 @@ func (s *simulation) complete() error {
 	if err := s.addPhases(); err != nil {
 		return err
 	}
+	if strings.Contains(s.fails, "..") && len(s.Phases) > 0 {
+		return usageError("--fail " + s.fails + ": the picture of failures is for a run without --phase and --outage")
+	}
 	if s.Calls == 0 {
 		s.Measured.From = settled
 	}

@@ -61,6 +61,7 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--latency 2s..1s":                         `--latency: must be from 0s to 1h, with the shorter time first`,
 		"--fail 1.5":                               `--fail: must be from 0 to 1, not 1.5`,
 		"--fail 0.5..0.5":                          `--fail 0.5..0.5: the second share must be above the first one, and at most 1`,
+		"--fail 0..0.5 --outage 5s":                `--fail 0..0.5: the picture of failures is for a run without --phase and --outage`,
 		"--fail 10%":                               `--fail 10%: must be a share such as 0.1, or two such as 0..0.5`,
 		"--outage -1s":                             `--outage: must be from 0s to 24h0m0s`,
 		"--outage 60":                              `invalid argument "60" for "--outage" flag: time: missing unit in duration "60"`,
