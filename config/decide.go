@@ -9,9 +9,9 @@ import (
 // resolution is the state of one Decide.
 type resolution struct {
 	Query
-	instead func(key string, given Candidate) string // See Query.Decide.
-	inFiles []Candidate                              // The values that both files have for the profile, the strongest first.
-	err     error                                    // The first error of a setting.
+	look    func(v ValueError, wins bool) (instead string, over bool) // See Query.Decide.
+	inFiles []Candidate                                               // The values that both files have for the profile, the strongest first.
+	err     error                                                     // The first error of a setting.
 }
 
 // decide takes the strongest value of a setting, which must be valid. Of the variables the first is the strongest.
@@ -21,10 +21,10 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 	add := func(c Candidate) {
 		value, err := s.of(c)
 		loses := won
-		if !won && r.instead != nil && c.typed == nil && c.Origin.Kind != originOption && s.key != keyProfile {
-			text := r.instead(s.key, c)
-			if loses = text == ""; !loses {
-				value, err = s.read(text)
+		if r.look != nil && s.key != keyProfile && s.key != keyBehavior {
+			instead, over := r.look(ValueError{c.Origin, s.key, c.Raw, err}, !won)
+			if loses = won || over; !loses && instead != c.Raw {
+				value, err = s.read(instead)
 			}
 		}
 		switch {
@@ -32,7 +32,7 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 			chosen.Overridden = append(chosen.Overridden, Candidate{Raw: c.Raw, Valid: err == nil, Origin: c.Origin})
 			return
 		case err != nil:
-			r.refuse(c, s.key, err)
+			r.err = cmp.Or(r.err, error(&ValueError{c.Origin, s.key, c.Raw, err}))
 		default:
 			chosen.Value, chosen.Raw, chosen.Origin = value, c.Raw, c.Origin
 		}
@@ -59,11 +59,4 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 	}
 	code(true)
 	return chosen
-}
-
-// refuse keeps the first error.
-func (r *resolution) refuse(c Candidate, key string, err error) {
-	if r.err == nil {
-		r.err = &ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: err}
-	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -78,9 +79,9 @@ func (q Query) Resolve() (*Settings, error) {
 }
 
 // Decide is Resolve of files that are open, for package lint and the command. It reads them unless all sections were read.
-// If instead is not nil, it returns the text to read for a value of a variable or file that would win, and an empty
-// text if the value is to lose.
-func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Candidate) string) (*Settings, error) {
+// If look is not nil, it is called for each value of a setting, the strongest first, with a nil Err if the value is
+// accepted. For the one that wins it returns the text to read instead, or that the value is passed over.
+func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) (instead string, over bool)) (*Settings, error) {
 	for _, c := range q.Given {
 		if err := c.Check(); errors.Is(err, errNoSetting) {
 			return nil, err
@@ -90,12 +91,10 @@ func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Cand
 		option := Origin{Kind: originOption, Name: "WithProfile"}
 		q.Given = slices.Concat(q.Given, []Candidate{{Raw: q.Profile, Origin: option, setting: keyProfile}})
 	}
-	r := &resolution{Query: q, instead: instead}
+	r := &resolution{Query: q, look: look}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
 	s.Profile = decide(r, profileRule(), defaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
-	if err := r.readFiles(pair, s.Profile); err != nil {
-		return nil, err
-	}
+	r.err = r.readFiles(pair, s.Profile)
 	s.Behavior = decide(r, behaviorRule(), retry.V21)
 	s.RetryMode = decide(r, modeRule(), modeStandard, sharedfile.EnvRetryMode)
 	builtIn := s.Behavior.Value.Defaults(q.Service)
@@ -104,8 +103,8 @@ func (q Query) Decide(pair *sharedfile.Pair, instead func(key string, given Cand
 	s.MinDelay = decide(r, durationRule(keyMinDelay), builtIn.MinDelay)
 	s.MaxElapsed = decide(r, durationRule(keyMaxElapsed), builtIn.MaxElapsed)
 	if longest := s.MaxBackoff; s.MinDelay.Value > longest.Value {
-		r.refuse(Candidate{Raw: s.MinDelay.Raw, Origin: s.MinDelay.Origin}, keyMinDelay,
-			fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin))
+		why := fmt.Errorf("must be at most %s, which is %v (%v)", keyMaxBackoff, longest.Value, longest.Origin)
+		r.err = cmp.Or(r.err, error(&ValueError{s.MinDelay.Origin, keyMinDelay, s.MinDelay.Raw, why}))
 	}
 	if r.err != nil {
 		return nil, r.err

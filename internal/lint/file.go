@@ -1,11 +1,16 @@
 package lint
 
 import (
+	"cmp"
+	"errors"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
@@ -17,36 +22,43 @@ type file struct {
 	found map[string]kept // The findings by code.
 	line  int32           // The number of the line at hand, or 0 for the file as a whole.
 
-	within  bool     // The last header that is not malformed has a name.
-	kept    bool     // The section is looked at line by line.
-	silent  bool     // The lines of the section have no effect, which no finding says yet.
-	start   header   // The last header.
-	refused bool     // A line was reported that makes the file unreadable for botocore.
-	no      []header // The sections of which a finding says that they are no profiles.
-	unused  int      // How many other profiles have retry settings.
-	first   header   // The first of them, with the line of its first retry setting.
+	start   int32 // The line of the last header that is not malformed.
+	named   bool  // It has a name.
+	kept    bool  // Its section is looked at line by line.
+	refused bool  // A line was reported that makes the file unreadable for botocore.
+	unused  int   // How many other profiles have retry settings.
 }
 
-// header is the text in the brackets of a header, and its line.
-type header struct {
-	name string
-	line int32
-}
-
-// begin looks at the file as a whole.
-func (x *file) begin() {
-	x.line = 1
-	if x.UTF16 {
-		x.warn(codeMalformedLine, sharedfile.UTF16.String()+"; the file counts as empty")
-		x.noteIf(!x.Valid, python, "UTF-16"+unreadable)
-		return
+// opened adds the findings about files that were named but do not exist, or that exist but cannot be read, and about
+// how they begin.
+func (r *report) opened(severity config.Severity) {
+	if r.pair.NoHome {
+		const text = "no home directory: HOME is not set and the system knows none, so the shared files in it are not read"
+		r.first = append(r.first, config.Diagnostic{Code: "no-home-directory", Message: text})
 	}
-	first, _, _ := strings.Cut(x.Data, "\n")
-	x.noteIf(x.BOM, python, "the byte-order mark"+unreadable)
-	x.noteIf(x.BOM && strings.HasPrefix(sharedfile.Trim(first), "["), toolGo, "the section below the byte-order mark is lost")
+	for i := range r.files {
+		x := &r.files[i]
+		x.noteIf(errors.Is(x.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
+		x.line = 1
+		d := config.Diagnostic{Severity: severity, File: x.Path}
+		switch missing := errors.Is(x.Err, fs.ErrNotExist); {
+		case missing && (x.ByCode || x.Variable != ""):
+			d.Code, d.Message = "missing-file", "the "+x.Kind+" file that "+cmp.Or(x.Variable, "an option")+" names does not exist"
+			r.first = append(r.first, d)
+		case x.Err != nil && !missing:
+			d.Code, d.Message = "unreadable-file", "the "+x.Kind+" file counts as empty: it cannot be read: "+x.Err.Error()
+			r.first = append(r.first, d)
+		case x.UTF16:
+			d.Code, d.Message = codeMalformedLine, sharedfile.UTF16.String()+"; the file counts as empty"
+			x.add(d)
+		}
+		x.noteIf(x.UTF16 && !x.Valid, python, "UTF-16"+unreadable)
+		x.noteIf(x.BOM, python, "the byte-order mark"+unreadable)
+		first, _, _ := strings.Cut(x.Data, "\n")
+		x.noteIf(x.BOM && strings.HasPrefix(sharedfile.Trim(first), "["), toolGo, "the section below the byte-order mark is lost")
+	}
 }
 
-// look looks at one line.
 func (x *file) look(at *sharedfile.Pass) {
 	x.line = at.Number
 	switch at.Kind {
@@ -61,63 +73,58 @@ func (x *file) look(at *sharedfile.Pass) {
 		if sharedfile.RetryKey(at.Property.Key) == "" {
 			return
 		}
-		x.noteIf(at.Header == forAll && x.Kind == sharedfile.Config, python, "a key of [DEFAULT] counts in every profile of the file")
-		if !x.silent {
-			return
+		every := at.Header == forAll && x.Kind == sharedfile.Config
+		x.noteIf(every, python, "a key of [DEFAULT] counts in every profile of the file")
+		switch silent := at.Settings && !x.pair.Same(); {
+		case silent && !at.Place.Profile:
+			x.line = x.start
+			x.warn(codeIgnoredSection, "%s", at.Header)
+		case silent:
+			if x.unused++; x.unused == 1 {
+				x.warn(codeUnusedProfile, "retry settings of other profiles have no effect on profile %s: %s",
+					sharedfile.Quote(x.pair.Profile), sharedfile.Shorten("["+at.Header+"]"))
+			}
 		}
-		x.silent, at.Settings = false, at.Header == forAll
-		if !at.Place.Profile {
-			x.no = append(x.no, x.start)
-		} else if x.unused++; x.unused == 1 {
-			x.first = header{at.Header, at.Number}
-		}
+		at.Settings = every // The others of the section add nothing.
 	case sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 	}
 }
 
 func (x *file) header(at *sharedfile.Pass) {
-	x.within, x.start = at.Header != "", header{at.Header, at.Number}
-	// If both files are the same file, a section may have an effect in the other kind of file.
-	x.silent = !x.pair.Same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
-	if x.silent && !at.Place.Profile {
+	// The lines of the section have no effect. If both files are the same file, they may have one in the other kind of file.
+	at.Settings = !x.pair.Same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
+	if at.Settings && !at.Place.Profile {
 		if name := x.misnamed(at.Header); name != "" && (x.pair.Profile == "" || x.pair.Profile == name) {
-			x.silent, x.no = false, append(x.no, x.start)
+			at.Settings = false
+			x.warn(codeIgnoredSection, "%s", at.Header)
 		}
 	}
-	at.Settings = x.silent || at.Header == forAll && x.Kind == sharedfile.Config
+	at.Settings = at.Settings || at.Header == forAll && x.Kind == sharedfile.Config
 	x.noteIf(at.Nested, python, headerInValue)
 	comment := at.Text[len(sharedfile.BeforeAny(at.Text)):]
 	x.noteIf((at.Kept || x.kept) && strings.IndexAny(comment, "#;") == 0, toolJS,
 		"a header that a comment touches does not count, so its lines belong to the section above")
-	x.kept = at.Kept
 	x.noteIf(at.Header == "" && strings.HasPrefix(at.Text, "[]"), python, "an empty section header"+unreadable)
+	x.start, x.named, x.kept = at.Number, at.Header != "", at.Kept
 }
 
-// misnamed returns the name of the profile that a section was probably meant for, or "" for a profile and for a section of
-// another kind.
+// misnamed returns the name of the profile that a section was probably meant for, or "" for a section of another kind.
 func (x *file) misnamed(header string) string {
-	rest, prefixed := sharedfile.CutWord(header, "profile")
-	like := sharedfile.LikeProfile(header)
-	switch {
-	case x.Kind == sharedfile.Credentials && prefixed:
-		return sharedfile.Unquoted(sharedfile.Trim(rest))
-	case x.Kind == sharedfile.Credentials, prefixed:
-		return ""
+	switch like := sharedfile.LikeProfile(header); {
+	case x.Kind == sharedfile.Credentials:
+		return sharedfile.ProfileName(sharedfile.Config, header)
 	case like != "":
 		return like
-	case sharedfile.ProfileName(sharedfile.Credentials, header) == "", sharedfile.ASCIILower(header) == sharedfile.DefaultProfile:
-		return ""
-	case header == "profile", header == "plugins", header == "preview":
+	case sharedfile.ProfileName(sharedfile.Credentials, header) == "", sharedfile.ASCIILower(header) == sharedfile.DefaultProfile,
+		header == "profile", header == "plugins", header == "preview":
 		return ""
 	}
 	return header
 }
 
-// skipped ends the finding about a malformed line.
-const skipped = "; the line is skipped"
-
-// malformed reports a line that is skipped. Of the lines that make the file unreadable for botocore, headers
-// aside, it says so of the first one only.
+// malformed reports a line that is skipped, and how other tools read it. Of the lines that make the file unreadable
+// for botocore, headers aside, it says so of the first one only. None of the tools ends the section above a malformed
+// header as rule R05 does: each finds another header in it, or no header.
 func (x *file) malformed(l *sharedfile.Line) {
 	if x.pair.Same() && x.Kind == sharedfile.Credentials {
 		return
@@ -126,28 +133,20 @@ func (x *file) malformed(l *sharedfile.Line) {
 	if shown := l.Shown(); shown != "" {
 		text = sharedfile.Quote(shown) + ": " + text
 	}
-	x.warn(codeMalformedLine, text)
-	if l.Text[0] == '[' {
-		x.silent = false
-		x.skippedHeader(l)
+	x.warn(codeMalformedLine, "%s", text)
+	text = beforeComment(l.Text)
+	plain := trimJS(text)
+	inJS, bom := strings.HasPrefix(plain, "[") && strings.HasSuffix(plain, "]"), plain != text
+	if l.Text[0] != '[' {
+		p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
+		x.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
+		x.noteIf(inJS, toolJS, bomIsBlank+", so the line is a header")
+		noName := l.InGroup && l.Text[0] == '=' // A sub-property may have no name.
+		inComment := l.Fault == sharedfile.NoSign && strings.ContainsAny(l.Text, "=:")
+		x.noteIf(!x.refused && !noName && !inComment, python, "the line"+unreadable)
+		x.refused = x.refused || !noName && !inComment
 		return
 	}
-	p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
-	x.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
-	text = trimJS(beforeComment(l.Text))
-	x.noteIf(strings.HasPrefix(text, "[") && strings.HasSuffix(text, "]"), toolJS, bomIsBlank+", so the line is a header")
-	sign := strings.IndexAny(l.Text, "=:")
-	noName := l.InGroup && sign == 0 && l.Text[0] == '=' // A sub-property may have no name.
-	inComment := l.Fault == sharedfile.NoSign && !l.InGroup && sign > 0
-	if !x.refused && !noName && !inComment {
-		x.refused = true
-		x.noteIf(true, python, "the line"+unreadable)
-	}
-}
-
-// skippedHeader reports how other tools read a malformed header. None of them ends the section
-// above it as rule R05 does: each finds another header in it, or no header.
-func (x *file) skippedHeader(l *sharedfile.Line) {
 	how := "the line" + unreadable
 	switch {
 	case l.Nested:
@@ -157,41 +156,30 @@ func (x *file) skippedHeader(l *sharedfile.Line) {
 		how = endsAtCR
 	case strings.LastIndexByte(l.Text, ']') > 1:
 		how = "the name goes on up to the last ']'"
-	case x.within && strings.ContainsAny(l.Text, "=:"):
+	case x.named && strings.ContainsAny(l.Text, "=:"):
 		how = aboveTakes
 	}
 	x.noteIf(true, python, how)
-	text := beforeComment(l.Text)
-	closed, bom := strings.HasSuffix(trimJS(text), "]"), !strings.HasSuffix(text, "]")
-	var above []string
-	if !strings.HasSuffix(sharedfile.BeforeAny(l.Text), "]") {
-		above = append(above, toolGo)
-	}
-	if !closed {
-		above = append(above, toolJS)
-	}
-	x.noteIf(x.within && above != nil, strings.Join(above, ", "), aboveTakes)
-	x.noteIf(closed && bom, toolJS, bomIsBlank+", so the header counts")
-	x.noteIf(closed && !bom && x.Kind == sharedfile.Credentials, toolJS,
+	inGo := strings.HasSuffix(sharedfile.BeforeAny(l.Text), "]")
+	x.noteIf(x.named && !inGo && !inJS, toolGo+", "+toolJS, aboveTakes)
+	x.noteIf(x.named && !inGo && inJS, toolGo, aboveTakes)
+	x.noteIf(x.named && inGo && !inJS, toolJS, aboveTakes)
+	x.noteIf(inJS && bom, toolJS, bomIsBlank+", so the header counts")
+	x.noteIf(inJS && !bom && x.Kind == sharedfile.Credentials, toolJS,
 		"a comment begins behind a blank only, so the whole header is the name of a profile")
 }
 
 // end looks at the sections of the file, of which kept are looked at line by line afterwards.
 func (x *file) end(kept map[sharedfile.Place]*sharedfile.Section) {
-	for i, h := range x.no {
-		x.line = h.line
-		x.noProfile(h.name, i < maxFindings)
+	ignored := x.found[codeIgnoredSection].list
+	for i, d := range ignored {
+		ignored[i].Message = x.noProfile(d.Message)
 	}
-	if x.unused > 0 {
-		names := sharedfile.Shorten("[" + x.first.name + "]")
-		if x.unused > 1 {
-			names += " and " + strconv.Itoa(x.unused-1) + " more"
-		}
-		x.line = x.first.line
-		x.warn("unused-profile", "retry settings of other profiles have no effect on profile "+sharedfile.Quote(x.pair.Profile)+": "+names)
+	if x.unused > 1 {
+		x.found[codeUnusedProfile].list[0].Message += " and " + strconv.Itoa(x.unused-1) + " more"
 	}
 	bare, prefixed := kept[sharedfile.Place{Name: sharedfile.DefaultProfile}], kept[sharedfile.Place{Profile: true, Name: sharedfile.DefaultProfile}]
-	if x.Kind != sharedfile.Config || bare == nil {
+	if bare == nil {
 		return
 	}
 	x.line = bare.Lines[0].Number
@@ -205,29 +193,21 @@ func (x *file) end(kept map[sharedfile.Place]*sharedfile.Section) {
 	}), toolJS, "an empty section does not count, so [default] does")
 }
 
-// noProfile reports a section that is no profile, and if similar is true, the profiles that its name resembles.
-func (x *file) noProfile(header string, similar bool) {
-	text := sharedfile.Shorten("[" + header + "]")
-	switch name := x.misnamed(header); {
+// noProfile says that a section is no profile, and which one it was meant for, with those that its name resembles.
+func (x *file) noProfile(header string) string {
+	text, name := sharedfile.Shorten("["+header+"]"), x.misnamed(header)
+	switch {
 	case name == "":
-		text += " is no profile, so its retry settings have no effect"
+		return text + " is no profile, so its retry settings have no effect"
 	case x.Kind == sharedfile.Credentials:
-		text += " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(name) + "]"
+		return text + " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(name) + "]"
 	case name == header:
-		text += " lacks the word profile, so its lines have no effect; did you mean " + x.meant(name, similar)
+		text += " lacks the word profile, so its lines have no effect; did you mean "
 	default:
-		text += " is no profile, so its lines have no effect; did you mean " + x.meant(name, similar)
+		text += " is no profile, so its lines have no effect; did you mean "
 	}
-	x.warn("ignored-section", text)
-}
-
-// meant names the profile that a section was meant for, and if similar is true, those that its name resembles.
-func (x *file) meant(name string, similar bool) string {
 	names, there := near.To(name), ""
 	for _, r := range x.pair.Readings {
-		if !similar {
-			break
-		}
 		for p := range r.Sections {
 			if p.Profile && p.Name == name {
 				there = ", which is there too"
@@ -240,5 +220,30 @@ func (x *file) meant(name string, similar bool) string {
 	for i, other := range meant {
 		meant[i] = sharedfile.Shorten("[profile " + other + "]")
 	}
-	return strings.Join(meant, " or ") + there
+	return text + strings.Join(meant, " or ") + there
+}
+
+// trimJS drops what the JavaScript tool takes for whitespace at both ends, and it alone takes a byte-order
+// mark for it.
+func trimJS(text string) string { return strings.TrimFunc(text, isBlankJS) }
+
+func isBlankJS(c rune) bool { return c == '\uFEFF' || c != '\u0085' && unicode.IsSpace(c) }
+
+// beforeComment returns a line up to the first # or ; that follows whitespace, without whitespace at its end.
+func beforeComment(line string) string {
+	for i, c := range line {
+		if (c == '#' || c == ';') && len(trimJS(line[:i])) < i {
+			return sharedfile.Trim(line[:i])
+		}
+	}
+	return line
+}
+
+// twoWords reports whether the text between the brackets of a header is a word, one character of whitespace
+// and a name. The JavaScript tool takes the word for a kind of section then, and drops a kind that it does
+// not know. A word has letters and digits of ASCII, '_' and '-' only.
+func twoWords(inner string) bool {
+	words := strings.FieldsFunc(inner, isBlankJS)
+	return len(words) == 2 && utf8.RuneCountInString(inner) == utf8.RuneCountInString(words[0])+1+utf8.RuneCountInString(words[1]) &&
+		sharedfile.IsIdentifier(words[0]) && !strings.ContainsAny(words[0], "/.%@:+") && sharedfile.IsIdentifier(sharedfile.Unquoted(words[1]))
 }

@@ -2,6 +2,7 @@ package lint
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,12 +10,37 @@ import (
 	"github.com/awsretry/awsretry/config"
 )
 
+// The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
+// 1.33.16, botocore 1.43.11, AWS CLI 2.9.19, and @smithy/shared-ini-file-loader 4.7.2 of the
+// JavaScript SDK. docs/settings.md says how each of them reads which line.
+const (
+	toolGo   = "aws-sdk-go-v2"
+	toolBoto = "botocore"
+	toolCLI  = "aws-cli"
+	toolJS   = "js"
+	python   = toolBoto + ", " + toolCLI // They have the same parser.
+	allTools = toolGo + ", " + python + ", " + toolJS
+)
+
+// The texts of several findings.
+const (
+	skipped       = "; the line is skipped"
+	unreadable    = " makes the whole file unreadable"
+	crash         = "a value of one quote ends in a crash"
+	headerInValue = "a header that is indented deeper than the property above belongs to its value"
+	aboveTakes    = "the header does not count, so its lines belong to the section above"
+	endsAtCR      = "the line ends at the CR within it"
+	forAll        = "DEFAULT" // The name of a section whose keys botocore adds to every profile.
+	bomIsBlank    = "a byte-order mark is whitespace"
+)
+
 // The codes that several places give. docs/settings.md says what each code means.
 const (
 	codeMalformedLine   = "malformed-line"
 	codeReadDifferently = "read-differently"
 	codeInvalidValue    = "invalid-value"
-	codeNoEffect        = "no-effect"
+	codeIgnoredSection  = "ignored-section"
+	codeUnusedProfile   = "unused-profile"
 )
 
 // maxFindings is how many findings of one code are kept for one file.
@@ -27,30 +53,39 @@ type kept struct {
 	dropped []int32 // The lines of the others. A line may be there several times.
 }
 
-// add keeps a finding about the line at hand.
+// add keeps a finding about the line at hand. It joins the findings of one code about one line.
 func (x *file) add(d config.Diagnostic) {
 	if x.refusals && (d.Code != codeReadDifferently || !strings.HasSuffix(d.Message, unreadable) && !strings.HasSuffix(d.Message, crash)) {
 		return
 	}
-	if x.found == nil {
-		x.found = map[string]kept{}
-	}
 	d.File, d.Line = x.Path, int(x.line)
 	k := x.found[d.Code]
-	if k.list = append(k.list, d); len(k.list) == 2*maxFindings {
-		k.cut()
+	at, there := slices.BinarySearchFunc(k.list, d, func(a, b config.Diagnostic) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a, b))
+	})
+	if !there {
+		k.list = slices.Insert(k.list, at, d)
+	} else if same := &k.list[at]; !strings.Contains(same.Message, d.Message) {
+		same.Message += "; " + d.Message
+		same.Tools = slices.DeleteFunc(strings.Split(allTools, ", "), func(name string) bool {
+			return !slices.Contains(same.Tools, name) && !slices.Contains(d.Tools, name)
+		})
+	}
+	if len(k.list) > maxFindings {
+		k.dropped = append(k.dropped, int32(k.list[maxFindings].Line))
+		k.list = k.list[:maxFindings]
 	}
 	x.found[d.Code] = k
 }
 
-func (x *file) warn(code, message string) {
-	x.add(config.Diagnostic{Code: code, Message: message})
+func (x *file) warn(code, format string, args ...any) {
+	x.add(config.Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // noteIf adds a finding about a line that makes other tools refuse it, miss the profile, find another profile, or
 // read other retry settings.
 func (x *file) noteIf(differently bool, names, how string) {
-	if differently && how != "" {
+	if differently {
 		x.add(config.Diagnostic{Code: codeReadDifferently, Message: names + ": " + how, Tools: strings.Split(names, ", ")})
 	}
 }
@@ -59,7 +94,6 @@ func (x *file) noteIf(differently bool, names, how string) {
 func (x *file) list() (all []config.Diagnostic) {
 	var more []config.Diagnostic
 	for code, k := range x.found {
-		k.cut()
 		all = append(all, k.list...)
 		slices.Sort(k.dropped)
 		if n := len(slices.Compact(k.dropped)); n > 0 {
@@ -76,28 +110,4 @@ func (x *file) list() (all []config.Diagnostic) {
 
 func byLine(a, b config.Diagnostic) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code))
-}
-
-// cut joins the findings about one line into one, and drops those above the limit.
-func (k *kept) cut() {
-	slices.SortStableFunc(k.list, func(a, b config.Diagnostic) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a, b))
-	})
-	n := 0
-	for _, d := range k.list {
-		switch last := &k.list[max(n-1, 0)]; {
-		case n == 0 || last.Line != d.Line:
-			k.list[n] = d
-			n++
-		case !strings.Contains(last.Message, d.Message):
-			last.Message += "; " + d.Message
-			last.Tools = slices.DeleteFunc(strings.Split(allTools, ", "), func(name string) bool {
-				return !slices.Contains(last.Tools, name) && !slices.Contains(d.Tools, name)
-			})
-		}
-	}
-	for _, d := range k.list[min(n, maxFindings):n] {
-		k.dropped = append(k.dropped, int32(d.Line))
-	}
-	k.list = k.list[:min(n, maxFindings)]
 }

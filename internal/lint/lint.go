@@ -1,16 +1,15 @@
 // Package lint looks at the settings and at the two files that package config has read, and says what is odd,
 // unknown or without effect, and which other AWS tool reads it differently.
 //
-// Each of these files uses those before it: tools.go has what is known of other tools, findings.go is the sink,
-// file.go looks at a file line by line as it is read, values.go at values, section.go at the lines of one section, and
-// variables.go at variables. lint.go is what other packages call.
+// Each of these files uses those before it: findings.go is the sink, values.go looks at variables and values, file.go
+// at a file line by line as it is read, and section.go at the lines of one section. lint.go is what others call.
 package lint
 
 import (
 	"cmp"
 	"errors"
-	"io/fs"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,78 +19,62 @@ import (
 
 // report collects the findings of one call.
 type report struct {
-	first []config.Diagnostic // About the environment, paths and code, in the order in which they came.
-	files [2]file
-	pair  *sharedfile.Pair
+	first  []config.Diagnostic // About variables and paths, in the order in which they came.
+	values []config.Diagnostic // About values in no file.
+	files  [2]file
+	pair   *sharedfile.Pair
 
-	settings *config.Settings         // Of one profile. It is nil if all profiles are looked at.
-	passed   map[config.Origin]string // The values that Examine has passed over, and how it goes on.
-	refusals bool                     // Only findings about lines for which a tool refuses a whole file are kept.
+	outside  []string                     // The settings of the one profile of which the value that counts is in no file.
+	passed   map[string]config.Diagnostic // Where the last bad value of a setting is, and how Examine goes on. Otherwise it is nil.
+	refusal  error                        // The first value that the SDK refuses too.
+	refusals bool                         // Only findings about lines for which a tool refuses a whole file are kept.
 }
 
-// open opens both files and prepares to look at them.
+// open opens both files and prepares to look at them while they are read.
 func (r *report) open(src config.Sources) (err error) {
-	if r.pair, err = src.Open(); err == nil {
-		r.look()
+	if r.pair, err = src.Open(); err != nil {
+		return err
 	}
-	return err
-}
-
-// look prepares to look at both files while they are read.
-func (r *report) look() {
 	for i, f := range r.pair.Files {
-		x := &r.files[i]
-		*x = file{report: r, File: f, found: x.found}
-		if x.begin(); f.Data != "" { // Else there is no line.
-			r.pair.Look[i] = x.look
-		}
+		r.files[i] = file{report: r, File: f, found: map[string]kept{}}
+		r.pair.Look[i] = r.files[i].look
 	}
+	return nil
 }
 
 // sections adds the findings about the sections that were kept.
 func (r *report) sections() {
 	for i := range r.files {
-		r.files[i].end(r.pair.Readings[i].Sections)
+		if !r.refusals {
+			r.files[i].end(r.pair.Readings[i].Sections)
+		}
 		for p, s := range r.pair.Readings[i].Sections {
 			r.section(i, p, s)
 		}
 	}
 }
 
-// list returns all findings.
-func (r *report) list() []config.Diagnostic {
-	return append(append(r.first, r.files[0].list()...), r.files[1].list()...)
-}
-
 // Resolve is [config.Query.Resolve] with the findings.
-func Resolve(q config.Query) (*config.Settings, error) { return new(report).resolve(q, nil) }
+func Resolve(q config.Query) (*config.Settings, error) { return new(report).resolve(q) }
 
-// resolve adds the findings about settings. instead is that of [config.Query.Decide].
-func (r *report) resolve(q config.Query, instead func(key string, c config.Candidate) string) (*config.Settings, error) {
+func (r *report) resolve(q config.Query) (*config.Settings, error) {
 	if err := r.open(q.Sources); err != nil {
 		return nil, err
 	}
-	s, err := q.Decide(r.pair, instead)
-	if err != nil {
-		return nil, err
-	}
-	r.settings, r.first = s, s.Diagnostics
 	r.noEffect()
 	r.variables(q.Profile != "")
 	r.opened(config.SeverityWarning)
-	given(r, sharedfile.RetryMode, s.RetryMode)
-	given(r, sharedfile.MaxAttempts, s.MaxAttempts)
-	given(r, "max_backoff", s.MaxBackoff)
-	given(r, "min_delay", s.MinDelay)
-	given(r, "max_elapsed", s.MaxElapsed)
+	s, err := q.Decide(r.pair, r.decided)
+	if err != nil {
+		return nil, err
+	}
 	r.sections()
-	if instead != nil {
+	if r.passed != nil {
 		r.refusals = true
-		r.look()
 		r.pair.Read("", true)
 		r.sections()
 	}
-	s.Diagnostics = r.list()
+	s.Diagnostics = append(s.Diagnostics, slices.Concat(r.first, r.values, r.files[0].list(), r.files[1].list())...)
 	return s, nil
 }
 
@@ -103,50 +86,55 @@ func (r *report) resolve(q config.Query, instead func(key string, c config.Candi
 //
 // The findings include each line of both files, wherever it stands, for which another tool refuses the whole file.
 func Examine(q config.Query) (*config.Settings, error) {
-	r := report{passed: map[config.Origin]string{}}
-	var refusal error
-	hidden := map[string]bool{} // For the SDK the first value in a file hides the others.
-	s, err := r.resolve(q, func(key string, c config.Candidate) string {
-		why, inFile := refused(key, c.Raw), c.Origin.File != ""
-		switch {
-		case inFile && hidden[key]:
-			return ""
-		case why == nil:
-			return c.Raw
-		}
-		hidden[key] = hidden[key] || inFile
-		text, err := inSDK(key, r.inSDK(c), inFile)
-		how := "a client of awssdk goes on with " + text
-		switch n, _ := strconv.ParseInt(text, 10, 64); {
-		case err != nil:
-			refusal = cmp.Or(refusal, error(&config.ValueError{Origin: c.Origin, Key: key, Raw: c.Raw, Err: why}))
-			text, how = "", "so does "+toolGo
-		case key == sharedfile.RetryMode:
-		case n == 0:
-			text, how = "", "a client of awssdk goes on as if it were not there"
-		case n < 0 || n > math.MaxInt32:
-			text, how = strconv.Itoa(math.MaxInt32), "a client of awssdk goes on without a limit"
-		}
-		r.passed[spotOf(key, c.Origin)] = "; Resolve and Load refuse it, and " + how
-		return text
-	})
-	return s, cmp.Or(err, refusal)
+	r := report{passed: map[string]config.Diagnostic{}}
+	s, err := r.resolve(q)
+	return s, cmp.Or(err, r.refusal)
 }
 
-// inSDK returns the text of a value as aws-sdk-go-v2 has it.
-func (r *report) inSDK(c config.Candidate) string {
-	for _, x := range r.pair.Readings {
-		s := x.Sections[sharedfile.Place{Profile: true, Name: c.Origin.Profile}]
-		if s == nil || x.Path != c.Origin.File {
-			continue
-		}
-		for _, v := range s.Settings() {
-			if v.Line == c.Origin.Line {
-				return textInSDK(v)
+// decided is the look of [config.Query.Decide]. It adds the finding about a value that is in no file.
+func (r *report) decided(v config.ValueError, wins bool) (instead string, over bool) {
+	inFile := v.Origin.File != ""
+	instead, over = v.Raw, inFile && r.passed[v.Key].File != "" // For the SDK the first value in a file hides the others.
+	if r.passed != nil && wins && !over && v.Err != nil && (inFile || v.Origin.Kind == "environment") {
+		instead, over = r.pass(v, inFile)
+	}
+	if !inFile && wins && !over && r.pair.Profile != "" {
+		r.outside = append(r.outside, v.Key)
+	}
+	if d := r.judge(v, wins); !inFile && d.Code != "" {
+		v.Err = errors.New(d.Message)
+		d.Message = strings.TrimPrefix(v.Error(), "config: ")
+		r.values = append(r.values, d)
+	}
+	return instead, over
+}
+
+// pass goes on after a bad value as a client of awssdk does.
+func (r *report) pass(v config.ValueError, inFile bool) (instead string, over bool) {
+	given := sharedfile.Setting{Key: v.Key, Text: v.Raw}
+	for _, x := range r.pair.Readings { // The stronger file comes last.
+		if s := x.Sections[sharedfile.Place{Profile: true, Name: r.pair.Profile}]; inFile && s != nil {
+			for _, other := range s.Settings() {
+				if other.Key == v.Key {
+					given = other
+				}
 			}
 		}
 	}
-	return c.Raw
+	instead, err := inSDK(given)
+	how := "a client of awssdk goes on with " + instead
+	switch n, _ := strconv.ParseInt(instead, 10, 64); {
+	case err != nil:
+		r.refusal = cmp.Or(r.refusal, error(&v))
+		how, over = "so does "+toolGo, true
+	case v.Key == sharedfile.RetryMode:
+	case n == 0:
+		how, over = "a client of awssdk goes on as if it were not there", true
+	case n < 0 || n > math.MaxInt32:
+		instead, how = strconv.Itoa(math.MaxInt32), "a client of awssdk goes on without a limit"
+	}
+	r.passed[v.Key] = config.Diagnostic{File: v.Origin.File, Line: v.Origin.Line, Message: "; Resolve and Load refuse it, and " + how}
+	return instead, over
 }
 
 // Files returns the findings about all profiles of both files, about the files themselves, and about variables: first
@@ -160,85 +148,23 @@ func Files(src config.Sources, strict bool) ([]config.Diagnostic, error) {
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
-	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
-		if value, _ := r.pair.Lookup(variable(key)); !sharedfile.IsBlank(value) {
-			origin := config.Origin{Kind: "environment", Name: variable(key)}
-			r.value(key, config.Candidate{Raw: value, Valid: refused(key, value) == nil, Origin: origin}, true)
-		}
-	}
 	r.variables(false)
 	r.opened(config.SeverityError)
 	r.pair.Read("", true)
-	r.profile(src)
-	r.sections()
-	all := r.list()
-	for i := range all {
-		d := &all[i]
-		if d.Code != codeMalformedLine {
-			continue
-		}
-		if strict || strings.HasPrefix(d.Message, sharedfile.UTF16.String()) {
+	_, err := config.Query{Sources: src}.Decide(r.pair, r.decided)
+	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok { // Of a variable.
+		d := config.Diagnostic{Code: "profile-not-found", Message: strings.TrimPrefix(missing.Error(), "config: ")}
+		if !r.pair.Files[0].ByCode && !r.pair.Files[1].ByCode { // Otherwise they may be files of other profiles.
 			d.Severity = config.SeverityError
 		}
-		if strict {
-			d.Code, d.Message = "parse-error", strings.TrimSuffix(d.Message, skipped)
+		r.first = append(r.first, d)
+	}
+	r.sections()
+	all := slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list())
+	for i := range all {
+		if d := &all[i]; strict && d.Code == codeMalformedLine {
+			d.Severity, d.Code, d.Message = config.SeverityError, "parse-error", strings.TrimSuffix(d.Message, skipped)
 		}
 	}
 	return all, nil
-}
-
-// opened adds the findings about files that were named but do not exist, or that exist but cannot be read.
-func (r *report) opened(severity config.Severity) {
-	if r.pair.NoHome {
-		r.say("no-home-directory", "no home directory: HOME is not set and the system knows none, so the shared files in it are not read")
-	}
-	for i, f := range r.pair.Files {
-		by := f.Variable
-		if f.ByCode {
-			by = "an option"
-		}
-		d := config.Diagnostic{Severity: severity, File: f.Path}
-		switch {
-		case f.Err == nil, errors.Is(f.Err, fs.ErrNotExist) && by == "":
-			continue
-		case errors.Is(f.Err, fs.ErrNotExist):
-			d.Code, d.Message = "missing-file", "the "+f.Kind+" file that "+by+" names does not exist"
-		default:
-			d.Code, d.Message = "unreadable-file", "the "+f.Kind+" file counts as empty: it cannot be read: "+f.Err.Error()
-		}
-		r.first = append(r.first, d)
-		r.files[i].line = 0 // The file as a whole.
-		r.files[i].noteIf(errors.Is(f.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
-	}
-}
-
-// profile adds the finding about a profile that a variable names but neither file has. It is an error unless code has
-// named a file, which may be one of other profiles.
-func (r *report) profile(src config.Sources) {
-	_, err := config.Query{Sources: src}.Decide(r.pair, nil)
-	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
-		d := config.Diagnostic{Code: "profile-not-found", Message: strings.TrimPrefix(missing.Error(), "config: ")}
-		if !r.pair.Files[0].ByCode && !r.pair.Files[1].ByCode {
-			d.Severity = config.SeverityError
-		}
-		r.first = append(r.first, d)
-	}
-}
-
-// noEffect adds the findings about variables that are set but change nothing.
-func (r *report) noEffect() {
-	add := func(name, why string) {
-		if value, _ := r.pair.Lookup(name); !sharedfile.IsBlank(value) {
-			r.say(codeNoEffect, name+" is set and has no effect: "+why)
-		}
-	}
-	if name, _ := r.pair.Lookup(sharedfile.EnvProfile); name != "" {
-		add(sharedfile.EnvDefaultProfile, sharedfile.EnvProfile+" comes before it")
-	}
-	add("AWS_NEW_RETRIES_2026", "AWS removed it on 2026-11-10, when behavior v2.1 became the default; unset it, and ask for v2.0 in code where that is wanted")
-	add("AWS_SDK_LOAD_CONFIG", "the config file is always read")
-}
-
-func (r *report) say(code, message string) {
-	r.first = append(r.first, config.Diagnostic{Code: code, Message: message})
 }

@@ -1,0 +1,159 @@
+package lint_test
+
+import (
+	"maps"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/testonly/world"
+)
+
+func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
+	t.Parallel()
+	const (
+		pythonAndJS = python + " " + onlyJS
+		all         = onlyGo + " " + pythonAndJS
+	)
+	for name, c := range map[string]struct {
+		env  map[string]string
+		want []string
+	}{
+		"mode":                               {env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+		"mode in mixed case":                 {map[string]string{"AWS_RETRY_MODE": "Adaptive"}, []string{all}},
+		"blank behind a mode":                {map[string]string{"AWS_RETRY_MODE": "adaptive "}, []string{all}},
+		"mode legacy":                        {map[string]string{"AWS_RETRY_MODE": "legacy"}, []string{all}},
+		"empty mode":                         {map[string]string{"AWS_RETRY_MODE": ""}, []string{pythonAndJS}},
+		"mode of blanks":                     {map[string]string{"AWS_RETRY_MODE": " \t"}, []string{all}},
+		"attempts":                           {env: map[string]string{"AWS_MAX_ATTEMPTS": "+04"}},
+		"blank behind the attempts":          {map[string]string{"AWS_MAX_ATTEMPTS": "4 "}, []string{onlyGo}},
+		"no-break space before the attempts": {map[string]string{"AWS_MAX_ATTEMPTS": "\u00a04"}, []string{onlyGo}},
+		"empty attempts":                     {map[string]string{"AWS_MAX_ATTEMPTS": ""}, []string{python}},
+		"attempts of blanks":                 {map[string]string{"AWS_MAX_ATTEMPTS": "  "}, []string{onlyGo + " " + python}},
+		"both":                               {map[string]string{"AWS_RETRY_MODE": "legacy", "AWS_MAX_ATTEMPTS": "4 "}, []string{all, onlyGo}},
+		"AWS_PROFILE":                        {env: map[string]string{"AWS_PROFILE": "a"}},
+		"empty AWS_PROFILE":                  {map[string]string{"AWS_PROFILE": ""}, []string{python}},
+		"AWS_DEFAULT_PROFILE":                {map[string]string{"AWS_DEFAULT_PROFILE": "a"}, []string{onlyJS}},
+		"empty AWS_DEFAULT_PROFILE":          {map[string]string{"AWS_DEFAULT_PROFILE": ""}, []string{python}},
+		"the two with two names":             {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}, []string{"botocore"}},
+		"the two with one name":              {env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "a"}},
+		"empty AWS_DEFAULT_PROFILE beside":   {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""}, []string{"botocore"}},
+		"empty AWS_PROFILE beside":           {map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "a"}, []string{"aws-cli", onlyJS}},
+		"path":                               {env: map[string]string{"AWS_CONFIG_FILE": "/c"}},
+		"path in the home directory":         {map[string]string{"AWS_CONFIG_FILE": "~/cfg"}, []string{onlyGo}},
+		"the same of credentials":            {map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "~/cfg"}, []string{onlyGo}},
+		"path in another home directory":     {map[string]string{"AWS_CONFIG_FILE": "~me/cfg"}, []string{python}},
+		"variable in a path":                 {map[string]string{"AWS_CONFIG_FILE": "$HOME/cfg"}, []string{python}},
+		"variable in braces":                 {map[string]string{"AWS_CONFIG_FILE": "/x${HOME}"}, []string{python}},
+		"variable that is unset":             {env: map[string]string{"AWS_CONFIG_FILE": "$NOTHING/cfg"}},
+		"dollar sign":                        {env: map[string]string{"AWS_CONFIG_FILE": "/a$/${b"}},
+		"empty path":                         {map[string]string{"AWS_CONFIG_FILE": ""}, []string{python}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := shared([]byte("[profile a]\n[profile b]\n"), nil, nil)
+			named := maps.Clone(c.env)
+			if _, ok := named["HOME"]; !ok {
+				named["HOME"] = "/home/me"
+			}
+			if _, ok := named["AWS_CONFIG_FILE"]; !ok {
+				named["AWS_CONFIG_FILE"] = "/config"
+			}
+			src.LookupEnv = world.LookupIn(named)
+			want := []string{}
+			for _, names := range c.want {
+				want = append(want, "0 "+names)
+			}
+			found, err := lint.Files(src, false)
+			require.NoError(t, err)
+			require.Equal(t, want, places(found), "%v", found)
+			settings, err := lint.Resolve(config.Query{Sources: src})
+			require.NoError(t, err)
+			require.Equal(t, want, places(settings.Diagnostics))
+		})
+	}
+}
+
+func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		config, credentials string
+		env                 map[string]string
+		want                []string
+	}{
+		"mode": {
+			config: "[default]\nretry_mode = foo\n", env: map[string]string{"AWS_RETRY_MODE": "standard"},
+			want: []string{"2 " + onlyGo},
+		},
+		"attempts": {
+			credentials: "[default]\nmax_attempts = ten\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "4"},
+			want: []string{"2 " + onlyGo},
+		},
+		"a number for a mode": {
+			config: "[default]\nretry_mode = 3\n", env: map[string]string{"AWS_RETRY_MODE": "standard"},
+			want: []string{"2 " + onlyGo},
+		},
+		"attempts that it accepts": {
+			credentials: "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n",
+			env:         map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"},
+		},
+		"another value of the file wins": {
+			config: "[default]\n[profile a]\nretry_mode = foo\n", credentials: "[a]\nretry_mode = standard\n",
+			env:  map[string]string{"AWS_RETRY_MODE": "standard"},
+			want: []string{"3 " + onlyJS},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			src := shared([]byte(c.config), []byte(c.credentials), c.env)
+			found, err := lint.Files(src, false)
+			require.NoError(t, err)
+			require.Equal(t, append([]string{}, c.want...), places(found), "%v", found)
+			profile := ""
+			if strings.Contains(c.config, "[profile a]") {
+				profile = "a"
+			}
+			settings, err := lint.Resolve(config.Query{Sources: src, Profile: profile})
+			require.NoError(t, err)
+			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
+		})
+	}
+}
+
+func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
+	t.Parallel()
+	src := shared([]byte("[default]\n"), nil, map[string]string{"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h"})
+	src.ConfigFile, src.CredentialsFile = "/config", "/credentials"
+	found, err := lint.Files(src, false)
+	require.NoError(t, err)
+	require.Empty(t, readDifferently(found))
+}
+
+func TestNothingIsSaidOfAVariableForAProfileThatCodeReplaces(t *testing.T) {
+	t.Parallel()
+	src := shared([]byte("[profile a]\n"), nil, map[string]string{"AWS_DEFAULT_PROFILE": "b"})
+	settings, err := lint.Resolve(config.Query{Sources: src, Profile: "a"})
+	require.NoError(t, err)
+	require.Empty(t, readDifferently(settings.Diagnostics))
+}
+
+func TestLintGivesAReasonForEachVariable(t *testing.T) {
+	t.Parallel()
+	found, err := lint.Files(shared(nil, nil, map[string]string{
+		"AWS_CONFIG_FILE": "~/$X", "X": "y", "HOME": "/h", "AWS_RETRY_MODE": "Adaptive", "AWS_MAX_ATTEMPTS": "4 ", "AWS_DEFAULT_PROFILE": "a",
+	}), false)
+	require.NoError(t, err)
+	texts := []string{}
+	for _, d := range readDifferently(found) {
+		texts = append(texts, d.String())
+	}
+	require.Equal(t, []string{
+		`warning: AWS_RETRY_MODE: "Adaptive": aws-sdk-go-v2, botocore, aws-cli, js: a mode counts in lower case only [read-differently]`,
+		`warning: AWS_MAX_ATTEMPTS: "4 ": aws-sdk-go-v2: a number with whitespace at an end is refused [read-differently]`,
+		`warning: AWS_DEFAULT_PROFILE: "a": js: the variable does not count [read-differently]`,
+		`warning: AWS_CONFIG_FILE: "~/$X": aws-sdk-go-v2: ~ is not the home directory; botocore, aws-cli: a variable in the path is replaced by its value [read-differently]`,
+	}, texts)
+}
