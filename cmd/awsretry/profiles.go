@@ -29,7 +29,7 @@ func (c *call) profilesCommand() *cobra.Command {
 }
 
 // profileNames returns the names of the profiles, for completion.
-func (c *call) profileNames() (names []string) {
+func (c *call) profileNames() []string {
 	if c.configFile == "-" || c.credentialsFile == "-" {
 		return nil // The shell's standard input is the terminal.
 	}
@@ -38,12 +38,7 @@ func (c *call) profileNames() (names []string) {
 		return nil
 	}
 	pair.Read("", true)
-	for _, p := range pair.Places() {
-		if p.Profile {
-			names = append(names, p.Name)
-		}
-	}
-	return names
+	return pair.Profiles()
 }
 
 // profiles prints all profiles, sorted by name in byte order, with the properties that the sections of both files
@@ -67,18 +62,17 @@ func (c *call) profiles(showValues, strict bool) error {
 	if c.json {
 		fmt.Fprint(out, `{"profiles":{`)
 	}
-	for _, p := range pair.Places() {
-		switch properties := shown(pair, p, showValues); {
-		case !p.Profile:
-		case c.json:
-			fmt.Fprint(out, separator, inJSON(p.Name), ":", inJSON(properties))
+	for _, name := range pair.Profiles() {
+		properties := shown(pair, name, showValues)
+		if c.json {
+			fmt.Fprint(out, separator, inJSON(name), ":", inJSON(properties))
 			separator = ","
-		default:
-			fmt.Fprintf(out, "%s[%s]\n", separator, escape.Plain(p.Name))
-			separator = "\n"
-			for _, key := range slices.Sorted(maps.Keys(properties)) {
-				printProperty(out, key, properties[key])
-			}
+			continue
+		}
+		fmt.Fprintf(out, "%s[%s]\n", separator, escape.Plain(name))
+		separator = "\n"
+		for _, key := range slices.Sorted(maps.Keys(properties)) {
+			printProperty(out, key, properties[key])
 		}
 	}
 	if c.json {
@@ -89,10 +83,10 @@ func (c *call) profiles(showValues, strict bool) error {
 
 // shown returns the values of a profile by key. One that is not shown is "***", and a property with sub-properties has
 // an empty value. The value of a secret is never shown, nor one that has the key of a secret in a further line.
-func shown(pair *sharedfile.Pair, p sharedfile.Place, showValues bool) map[string]string {
+func shown(pair *sharedfile.Pair, profile string, showValues bool) map[string]string {
 	all := map[string]string{}
 	for _, r := range pair.Readings { // The credentials file, which wins, comes last.
-		for key, v := range r.Sections[p].Values() {
+		for key, v := range r.Sections[sharedfile.Place{Profile: true, Name: profile}].Values() {
 			switch {
 			case v.Group:
 				all[key] = ""

@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -88,7 +89,8 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 						pair, err := src.Open()
 						require.NoError(t, err)
 						pair.Read("", true)
-						for _, p := range pair.Places() {
+						for _, name := range pair.Profiles() {
+							p := sharedfile.Place{Profile: true, Name: name}
 							pair.Readings[0].Sections[p].Values()
 							pair.Readings[1].Sections[p].Values()
 						}

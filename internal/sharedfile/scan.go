@@ -291,10 +291,8 @@ func HeaderName(header string) string {
 
 // BeforeAny returns a header up to the first # or ;.
 func BeforeAny(header string) string {
-	for i := range len(header) {
-		if header[i] == '#' || header[i] == ';' {
-			return Trim(header[:i])
-		}
+	if at := strings.IndexAny(header, "#;"); at >= 0 {
+		return Trim(header[:at])
 	}
 	return header
 }

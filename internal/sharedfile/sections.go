@@ -3,7 +3,6 @@ package sharedfile
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 )
@@ -58,19 +57,17 @@ func (p *Pair) Read(profile string, all bool) {
 	}
 }
 
-// Places returns what the kept sections of both files are for, profiles last, and then by name.
-func (p *Pair) Places() []Place {
-	all := slices.AppendSeq(slices.Collect(maps.Keys(p.Readings[0].Sections)), maps.Keys(p.Readings[1].Sections))
-	slices.SortFunc(all, func(a, b Place) int {
-		switch {
-		case a.Profile == b.Profile:
-			return strings.Compare(a.Name, b.Name)
-		case b.Profile:
-			return -1
+// Profiles returns the names of the profiles that the kept sections of both files are for, in byte order.
+func (p *Pair) Profiles() (names []string) {
+	for _, r := range p.Readings {
+		for at := range r.Sections {
+			if at.Profile {
+				names = append(names, at.Name)
+			}
 		}
-		return 1
-	})
-	return slices.Compact(all)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 // Place is what a section is for.

@@ -95,7 +95,7 @@ func Lines(found []config.Diagnostic) []string {
 	return all
 }
 
-// Without drops the findings about other tools, which tools_test.go checks.
+// Without drops the findings about other tools, which file_test.go checks.
 func Without(found []config.Diagnostic) []config.Diagnostic {
 	var kept []config.Diagnostic
 	for _, d := range found {
@@ -145,15 +145,13 @@ func RawProfiles(src config.Sources) (map[string]map[string]any, error) {
 	}
 	all := map[string]map[string]any{}
 	pair.Read("", true)
-	for _, at := range pair.Places() {
-		if !at.Profile {
-			continue
-		}
-		all[at.Name] = map[string]any{}
+	for _, name := range pair.Profiles() {
+		at := sharedfile.Place{Profile: true, Name: name}
+		all[name] = map[string]any{}
 		for _, x := range pair.Readings {
 			for key, v := range x.Sections[at].Values() {
-				if all[at.Name][key] = string(v.Text); v.Group {
-					all[at.Name][key] = subProperties(x.Sections[at], key)
+				if all[name][key] = string(v.Text); v.Group {
+					all[name][key] = subProperties(x.Sections[at], key)
 				}
 			}
 		}
