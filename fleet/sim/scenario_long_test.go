@@ -120,6 +120,9 @@ func TestSettlesAtTheRateAfterABrownOut(t *testing.T) {
 	for rate, within := range map[float64]int{5: 60, 20: 10, 100: 10, 1000: 20} {
 		for _, c := range recoveries()[:3] {
 			for _, members := range []int{20, 100} {
+				if rate == 1000 && members == 20 {
+					continue // a run at this rate takes seconds, and one of the two has to do
+				}
 				t.Run(fmt.Sprint(c.name, " at ", rate, " a second, ", members, " members"), func(t *testing.T) {
 					recovers(t, rate, members, within, c)
 				})
