@@ -157,7 +157,7 @@ bench: ## measure small steps beside other libraries, in ROUNDS rounds, and prin
 	ROUNDS=$(ROUNDS) lab/scripts/bench
 
 .PHONY: bench-effect
-bench-effect: ## play all libraries in virtual time, SEEDS times, and print tables; four minutes
+bench-effect: ## play all libraries in virtual time, SEEDS times, and print tables; five and a half minutes
 	cd lab/bench && go test -vet=off -count=1 -timeout 1h -v -run '^TestEffect$$' ./effect -all -seeds $(SEEDS)
 
 .PHONY: conformance
