@@ -12,10 +12,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// judgment is what the engine finds out about a failure.
+// judgment is what the engine finds out about an attempt.
 type judgment struct {
-	failure   error // without a mark that has a reason and is the outermost error
-	before    error // that of the attempt before
+	failure   error // without a mark that has a reason and is the outermost error; nil after a success
+	before    error // the failure of the attempt before
 	verdict   classify.Verdict
 	throttled bool  // as the limiter sees it, so not by a hard quota
 	partly    bool  // throttled in a part of the scope
@@ -24,15 +24,15 @@ type judgment struct {
 
 // judge judges a failure. If a mark keeps the failure from being retried, judge also judges the marked error: the
 // limiter must know of throttles, and a Reason is reported only if it stopped a retry.
-func (o *operation) judge(ctx context.Context, failure error) (found judgment) {
+func (o *operation) judge(ctx context.Context, failure error) {
 	gone := o.engine.gone(ctx) != nil
-	found.failure, found.before, found.verdict = failure, o.last, o.engine.judge(&o.op, o.made, failure, gone)
+	found := judgment{failure: failure, before: o.found.failure, verdict: o.engine.judge(&o.op, o.made, failure, gone)}
 	below := found.verdict
+	var mark *classify.JudgedError
 	if !below.Retryable() {
-		mark := markOf(failure)
-		if mark == nil || mark.Err == nil {
-			return found
-		}
+		mark = markOf(failure)
+	}
+	if mark != nil && mark.Err != nil {
 		below = o.engine.judge(&o.op, o.made, mark.Err, gone)
 		if mark.Reason != nil && found.verdict.Forbids() {
 			if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
@@ -43,7 +43,7 @@ func (o *operation) judge(ctx context.Context, failure error) (found judgment) {
 	}
 	found.partly = below.Reach() == classify.ReachPart
 	found.throttled = below.Kind() == classify.Throttling && !found.partly && !below.HardQuota()
-	return found
+	o.found = found
 }
 
 // markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
@@ -83,15 +83,15 @@ func (e *Engine) gone(ctx context.Context) error {
 // decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule against it, room for the
 // wait, quota. The quota comes last, so that it pays only for a retry that nothing else forbids. decide returns the
 // backoff, or with a refusal how long to sleep before the operation returns.
-func (r *record) decide(ctx context.Context, found *judgment) (delay time.Duration, refusal *retry.Error) {
+func (r *record) decide(ctx context.Context) (delay time.Duration, refusal *retry.Error) {
 	r.lacked = false
-	if refusal = r.forbids(ctx, found); refusal == nil {
-		delay, refusal = r.charge(ctx, found)
+	if refusal = r.forbids(ctx); refusal == nil {
+		delay, refusal = r.charge(ctx)
 	}
 	if refusal != nil {
 		r.refuse(refusal)
 	} else if r.engine.observed() {
-		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.last, Verdict: found.verdict, Delay: delay})
+		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
 	}
 	if r.engine.observed() && (refusal == nil || delay > 0) {
 		r.tally.phase = backingOff
@@ -100,19 +100,19 @@ func (r *record) decide(ctx context.Context, found *judgment) (delay time.Durati
 }
 
 // forbids returns what forbids a retry, apart from time and quota.
-func (o *operation) forbids(ctx context.Context, found *judgment) *retry.Error {
-	gone, retryable, most := ctx.Err(), found.verdict.Retryable(), maxAttempts(&o.op, o.plan)
+func (o *operation) forbids(ctx context.Context) *retry.Error {
+	gone, retryable, most := ctx.Err(), o.found.verdict.Retryable(), maxAttempts(&o.op, o.plan)
 	if around, _ := retry.AttemptFrom(o.ctx); around.Once {
 		most = 1
 	}
-	if n := found.verdict.MaxAttempts(); n > 0 {
+	if n := o.found.verdict.MaxAttempts(); n > 0 {
 		most = min(most, n)
 	}
 	if !retryable { // charge refuses a retry that the deadline leaves no room for
 		gone = o.engine.gone(ctx)
 	}
 	// If the failure is the end of ctx, the operation was canceled, even if a classifier would retry such errors.
-	endedWith := gone != nil && (errtree.Is(found.failure, gone) || errtree.Is(found.failure, context.Cause(ctx)))
+	endedWith := gone != nil && (errtree.Is(o.found.failure, gone) || errtree.Is(o.found.failure, context.Cause(ctx)))
 	switch {
 	case !retryable && !endedWith:
 		return o.refusal(retry.Error{Reason: retry.ErrNotRetryable})
@@ -121,13 +121,13 @@ func (o *operation) forbids(ctx context.Context, found *judgment) *retry.Error {
 	case gone != nil:
 		refusal := o.canceled(ctx)
 		refusal.Detail = cmp.Or(refusal.Detail, gone)
-		if found.before != nil && endedWith {
+		if o.found.before != nil && endedWith {
 			// The attempt says only that the caller is gone; the one before says what the service answered.
-			refusal.Last, refusal.Detail = found.before, fmt.Errorf("%w: %w", refusal.Detail, found.failure)
+			refusal.Last, refusal.Detail = o.found.before, fmt.Errorf("%w: %w", refusal.Detail, o.found.failure)
 		}
 		return refusal
-	case found.rule != nil:
-		return o.refusal(retry.Error{Reason: retry.ErrNotRetryable, Detail: found.rule})
+	case o.found.rule != nil:
+		return o.refusal(retry.Error{Reason: retry.ErrNotRetryable, Detail: o.found.rule})
 	default:
 		return nil
 	}
@@ -135,9 +135,9 @@ func (o *operation) forbids(ctx context.Context, found *judgment) *retry.Error {
 
 // charge grants a retry, which takes its cost from the quota or from the pool. It returns its backoff, or why there is no
 // retry and how long to sleep before the operation returns.
-func (o *operation) charge(ctx context.Context, found *judgment) (delay time.Duration, refusal *retry.Error) {
-	kind := found.verdict.Kind()
-	hint, hinted := found.verdict.Hint()
+func (o *operation) charge(ctx context.Context) (delay time.Duration, refusal *retry.Error) {
+	kind := o.found.verdict.Kind()
+	hint, hinted := o.found.verdict.Hint()
 	if g := o.reserved; g.payer != nil {
 		if !hinted && g.kind == kind && o.noRoom(ctx, g.delay, 0) == nil {
 			o.granted, o.reserved = g, grant{}
@@ -146,13 +146,13 @@ func (o *operation) charge(ctx context.Context, found *judgment) (delay time.Dur
 		o.refund(&o.reserved) // the attempt has ended with something else, or too late
 	}
 	quota, cost := o.scope.Quota, costOf(o.plan, kind)
-	bare, least, delay := o.backoff(found)
+	bare, least, delay := o.backoff()
 	wait, reason := o.roomForRetry(ctx, delay)
 	if reason != nil && delay > least { // neither a hint in a window nor the spread above a full one fails a call
 		delay = least
 		wait, reason = o.roomForRetry(ctx, delay)
 	}
-	if !found.verdict.HintInFull() {
+	if !o.found.verdict.HintInFull() {
 		hint = 0
 	}
 	if hint > o.engine.config.MaxFullHint {
@@ -190,23 +190,23 @@ func (o *operation) roomForRetry(ctx context.Context, delay time.Duration) (wait
 
 // backoff returns the bare delay before the retry that follows a failure, the least one with the hint of the
 // server, and the one to take if there is room for it.
-func (o *operation) backoff(found *judgment) (bare, least, delay time.Duration) {
+func (o *operation) backoff() (bare, least, delay time.Duration) {
 	config := &o.engine.config
 	if o.plan.Backoff != nil {
-		bare = o.plan.Backoff(o.made, found.failure)
+		bare = o.plan.Backoff(o.made, o.found.failure)
 	} else {
 		base := o.plan.Base
-		if found.verdict.Kind() == classify.Throttling {
+		if o.found.verdict.Kind() == classify.Throttling {
 			base = o.plan.ThrottlingBase
 		}
 		shape := backoff.Exponential{Max: o.plan.MaxBackoff, Jitter: config.Jitter}
 		bare = max(shape.Delay(o.made-1, base, o.granted.delay, config.Random()), o.plan.MinDelay)
 	}
-	hint, hinted := found.verdict.Hint()
+	hint, hinted := o.found.verdict.Hint()
 	switch {
 	case !hinted:
 		return bare, bare, bare
-	case found.verdict.HintInFull():
+	case o.found.verdict.HintInFull():
 		return bare, max(bare, hint), backoff.HintInFull(bare, hint, config.Random())
 	case config.HintInWindow:
 		return bare, bare, backoff.HintInWindow(bare, hint)
@@ -230,7 +230,7 @@ func costOf(plan *retry.Plan, kind classify.Kind) int {
 // refusal completes an error that says why there is no further attempt: with the tokens that there are if some are needed,
 // and at a deadline with the error that the context would have.
 func (o *operation) refusal(e retry.Error) *retry.Error {
-	e.Scope, e.Attempts, e.Last = o.scope.Key, o.made, o.last
+	e.Scope, e.Attempts, e.Last = o.scope.Key, o.made, o.found.failure
 	if e.Needed > 0 {
 		e.Available, e.Pool = o.scope.Quota.Available(), o.scope.Quota.Pooled()
 	}

@@ -4,7 +4,6 @@ import (
 	"math"
 	"time"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -22,14 +21,13 @@ const (
 
 // tally has the figures for events. Only an operation with an observer has one, because it needs readings of the clock.
 type tally struct {
-	id      uint64
-	start   time.Time
-	phase   phase
-	at      time.Time     // when the phase began
-	began   time.Duration // the same since the start
-	spent   [phases]time.Duration
-	verdict classify.Verdict // on the last failure
-	reason  error            // of the last refusal
+	id     uint64
+	start  time.Time
+	phase  phase
+	at     time.Time     // when the phase began
+	began  time.Duration // the same since the start
+	spent  [phases]time.Duration
+	reason error // of the last refusal
 }
 
 // enter begins a phase of an operation, and returns how long the one before took. A clock that goes backwards counts as
@@ -82,9 +80,9 @@ func (r *record) emitNested() {
 }
 
 // emitEnded reports an attempt, which ended now. Without a Wait, it began with the phase.
-func (r *record) emitEnded(found *judgment, result retry.Result) {
-	r.tally.phase, r.tally.verdict, r.tally.reason = attempting, found.verdict, nil
-	ended := retry.Event{Kind: retry.AttemptEnded, Err: found.failure, Verdict: found.verdict, Elapsed: r.enter(attempting)}
+func (r *record) emitEnded(result retry.Result) {
+	r.tally.phase, r.tally.reason = attempting, nil
+	ended := retry.Event{Kind: retry.AttemptEnded, Err: r.found.failure, Verdict: r.found.verdict, Elapsed: r.enter(attempting)}
 	ended.Time = r.tally.at
 	if result.Throttled > 0 {
 		ended.EntriesThrottled, ended.Entries = result.Throttled, max(result.Throttled, result.Entries)
@@ -103,7 +101,7 @@ func (r *record) emitRate(c ratelimit.Change) {
 func (r *record) emitOver(reason error) {
 	t := &r.tally
 	r.emit(retry.Event{
-		Kind: retry.OperationEnded, Time: t.at, Err: r.last, Verdict: t.verdict, Reason: reason, Elapsed: t.began,
+		Kind: retry.OperationEnded, Time: t.at, Err: r.found.failure, Verdict: r.found.verdict, Reason: reason, Elapsed: t.began,
 		BackoffWait: t.spent[backingOff], QuotaWait: t.spent[awaitingQuota], SendWait: t.spent[awaitingSend],
 	})
 }

@@ -43,7 +43,7 @@ type operation struct {
 	plan     *retry.Plan
 	ctx      context.Context   //nolint:containedctx // it belongs to the operation and ends with it
 	made     int               // attempts, as far as the present call knows
-	last     error             // of the last attempt
+	found    judgment          // of the last attempt that was judged
 	sent     time.Time         // when the current attempt got its send token
 	request  ratelimit.Request // of each attempt to the limiter
 	lacked   bool              // whether the last refusal was for lack of quota
@@ -72,7 +72,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	r.last, r.lacked = nil, false
+	r.lacked = false
 	first := r.First()
 	if e.observed() {
 		r.token, r.tally = first, tally{id: e.ids.Add(1), start: e.reading.Now()}
@@ -161,9 +161,9 @@ func (r *record) end() {
 		if r.reserved.payer != nil {
 			r.refund(&r.reserved)
 		}
-		r.ctx, r.last, r.tally.reason = nil, nil, nil
-		if r.token.Attempt() > 1 {
-			r.granted = grant{}
+		r.ctx, r.tally.reason = nil, nil
+		if r.token.Attempt() > 1 || r.found.failure != nil {
+			r.granted, r.found = grant{}, judgment{}
 		}
 		r.engine.records.Put(r)
 	default:
@@ -190,14 +190,14 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		return retry.Token{}, err
 	}
 	defer r.end()
-	found := r.judge(ctx, failure)
-	if found.throttled && r.limited() {
+	r.judge(ctx, failure)
+	if r.found.throttled && r.limited() {
 		if batch, ok := errtree.As[entry.Error](failure); ok && batch.Throttled > 0 {
-			found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
+			r.found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
-	change := r.report(&found, retry.Result{})
-	delay, refusal := r.decide(ctx, &found)
+	change := r.report(retry.Result{})
+	delay, refusal := r.decide(ctx)
 	if e.observed() {
 		r.emitRate(change)
 	}
@@ -224,8 +224,8 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	}
 	r.scope.Ended(false)
 	if r.heard() {
-		throttled := r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)
-		change := r.report(&judgment{throttled: throttled}, result)
+		r.found = judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
+		change := r.report(result)
 		if e.observed() {
 			r.emitRate(change)
 			r.emitOver(nil)
@@ -252,11 +252,10 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		r.refuse(r.canceled(r.ctx))
 		r.granted.sendPaid = r.limited() // by Wait
 	case r.was == token.Ready:
-		found := judgment{failure: failure}
 		if r.heard() {
-			found = r.judge(r.ctx, failure)
+			r.judge(r.ctx, failure)
 		}
-		change := r.report(&found, retry.Result{})
+		change := r.report(retry.Result{})
 		if e.observed() {
 			r.emitRate(change)
 		}
@@ -271,23 +270,23 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 }
 
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.
-func (r *record) report(found *judgment, result retry.Result) (change ratelimit.Change) {
-	r.last, r.granted.payer, r.then = found.failure, nil, token.Refused // the retry was made
-	r.giveSendTokens(&r.granted)                                        // that its loop did not wait for
+func (r *record) report(result retry.Result) (change ratelimit.Change) {
+	r.granted.payer, r.then = nil, token.Refused // the retry was made
+	r.giveSendTokens(&r.granted)                 // that its loop did not wait for
 	if r.was == token.Ready && r.limited() {
 		change = r.scope.Limiter.Report(ratelimit.Response{
-			Sent: r.sent, Throttled: found.throttled, PartThrottled: found.partly, Part: r.request.Part, Cost: r.request.Cost,
+			Sent: r.sent, Throttled: r.found.throttled, PartThrottled: r.found.partly, Part: r.request.Part, Cost: r.request.Cost,
 		})
-		if found.partly {
+		if r.found.partly {
 			r.refund(&r.reserved) // which is for another kind of retry
 			r.request.Part = true
 		}
-		if found.failure == nil && change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about others
+		if r.found.failure == nil && change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about others
 			r.scope.AttemptTime.Note(r.engine.reading.Now().Sub(r.sent))
 		}
 	}
 	if r.engine.observed() {
-		r.emitEnded(found, result)
+		r.emitEnded(result)
 	}
 	return change
 }
