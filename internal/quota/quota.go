@@ -143,7 +143,7 @@ var ErrWait = errors.New("retry: no quota in the time allowed")
 // exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1, and no caller waits for more
 // than 2^53 tokens, which the floats of the line would round.
 func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer *Quota, err error) {
-	if q.line == nil || cost > min(q.Capacity(), 1<<53) {
+	if q.line == nil || int64(cost) > min(q.capacity, 1<<53) {
 		return nil, ErrWait
 	}
 	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
