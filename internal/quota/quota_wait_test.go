@@ -99,19 +99,6 @@ func TestWaitersGiveUp(t *testing.T) {
 	}
 }
 
-// A float would round 2^53 + 1 tokens to 2^53.
-func TestWaiterPaysTheWholeCostOrNothing(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const most = 1 << 53
-		q := quota.New(quota.Config{Capacity: most + 1, Initial: most + 1, Waits: true}, time.Now(), clock.System{})
-		require.Equal(t, quota.ErrWait, waitFor(t.Context(), q, most+1, time.Minute))
-		require.Equal(t, most+1, q.Available())
-		require.NoError(t, waitFor(t.Context(), q, most, time.Minute))
-		require.Equal(t, 1, q.Available())
-	})
-}
-
 // TestQuotaConcurrentSafe takes, waits, gives up and gives back at random: at
 // the end every token is where it belongs.
 func TestWaitersConcurrentSafe(t *testing.T) {

@@ -1,6 +1,9 @@
 package scope
 
-import "sync/atomic"
+import (
+	"math"
+	"sync/atomic"
+)
 
 const (
 	// wholeBatch is all entries of a batch in Batches.missing, and oneEntry is one in Batches.most.
@@ -8,7 +11,7 @@ const (
 	// afterQuiet is how many answers without throttles it takes until a part of a batch is a throttle again.
 	afterQuiet = 4
 	// mostEntries is the largest batch: products of it and the numbers above fit into an int64.
-	mostEntries = 1 << 40
+	mostEntries = math.MaxInt32
 	// forgetting is the part of the way by which an answer moves the most that a service serves at once.
 	forgetting = 16
 )
