@@ -417,50 +417,55 @@ func TestEachEntryIsWrittenOnceOrReportedConcurrentSafe(t *testing.T) {
 	}
 }
 
-// The service takes 20 entries a second and saves up those of one second, fewer than a batch has, so that it
-// refuses five entries of each full batch at any rate.
+// The burst of the service is smaller than a batch, so that it refuses some entries of each full batch at any rate. What
+// these wait must not keep few workers from using it.
 func TestSendAllUsesTheRateOfAServiceWhoseBurstIsSmallerThanABatch(t *testing.T) {
 	t.Parallel()
-	for _, workers := range []int{1, 4, 16} {
-		t.Run(strconv.Itoa(workers), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				const rate, burst, length = 20.0, 20.0, 5 * time.Minute
-				strategy, err := adaptive.New(adaptive.Config{
-					Standard: standard.Config{Random: func() float64 { return 0.5 }, QuotaCapacity: new(1 << 20)},
-				})
-				require.NoError(t, err)
-				ctx, cancel := context.WithCancel(t.Context())
-				var mu sync.Mutex
-				tokens, last, written, began := burst, time.Now(), 0, time.Now()
-				put := func(_ context.Context, entries []int) ([]retry.Sent[int], error) {
-					mu.Lock()
-					defer mu.Unlock()
-					now := time.Now()
-					tokens, last = min(burst, tokens+rate*now.Sub(last).Seconds()), now
-					sent := make([]retry.Sent[int], len(entries))
-					for i := range sent {
-						if tokens < 1 {
-							sent[i].Err = errTooFast
-							continue
-						}
-						tokens--
-						written++
-					}
-					return sent, nil
-				}
-				var all sync.WaitGroup
-				for range workers {
-					all.Go(func() {
-						_, err := retry.SendAll(ctx, strategy, retry.Operation{}, retry.Batch[int]{Entries: make([]int, 10_000), MaxEntries: 25}, put)
-						require.ErrorIs(t, err, context.Canceled)
+	const burst, answerTime, length = 20.0, 10 * time.Millisecond, 5 * time.Minute
+	for rate, share := range map[float64]float64{20: 0.9, 100: 0.8, 500: 0.8} {
+		for _, workers := range []int{1, 2, 4, 16} {
+			t.Run(fmt.Sprintf("%v a second, %d workers", rate, workers), func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					strategy, err := adaptive.New(adaptive.Config{
+						Standard: standard.Config{Random: func() float64 { return 0.5 }, QuotaCapacity: new(1 << 20)},
 					})
-				}
-				_ = clock.System{}.Sleep(ctx, length)
-				cancel()
-				all.Wait()
-				require.GreaterOrEqual(t, float64(written), 0.9*rate*time.Since(began).Seconds())
+					require.NoError(t, err)
+					ctx, cancel := context.WithCancel(t.Context())
+					var mu sync.Mutex
+					tokens, last, written, began := burst, time.Now(), 0, time.Now()
+					put := func(ctx context.Context, entries []int) ([]retry.Sent[int], error) {
+						if err := (clock.System{}).Sleep(ctx, answerTime); err != nil {
+							return nil, err
+						}
+						mu.Lock()
+						defer mu.Unlock()
+						now := time.Now()
+						tokens, last = min(burst, tokens+rate*now.Sub(last).Seconds()), now
+						sent := make([]retry.Sent[int], len(entries))
+						for i := range sent {
+							if tokens < 1 {
+								sent[i].Err = errTooFast
+								continue
+							}
+							tokens--
+							written++
+						}
+						return sent, nil
+					}
+					var all sync.WaitGroup
+					for range workers {
+						all.Go(func() {
+							_, err := retry.SendAll(ctx, strategy, retry.Operation{}, retry.Batch[int]{Entries: make([]int, 200_000), MaxEntries: 25}, put)
+							require.ErrorIs(t, err, context.Canceled)
+						})
+					}
+					_ = clock.System{}.Sleep(ctx, length)
+					cancel()
+					all.Wait()
+					require.GreaterOrEqual(t, float64(written), share*rate*time.Since(began).Seconds())
+				})
 			})
-		})
+		}
 	}
 }

@@ -191,9 +191,10 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	r.judge(ctx, failure)
-	if r.found.throttled && r.limited() {
+	if r.found.throttled && r.scope.Limiter != nil {
 		if batch, ok := errtree.As[entry.Error](failure); ok && batch.Throttled > 0 {
-			r.found.throttled = r.scope.Throttled(batch.Throttled, batch.Entries)
+			r.found.progress = r.scope.Limiter.State().Waiting == 0
+			r.found.throttled = r.limited() && r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
 	change := r.report(retry.Result{})
