@@ -16,7 +16,7 @@ import (
 // bucketAt returns a bucket with this fill rate, empty at second 0.
 func bucketAt(rate ratelimit.Rate) *sendrate.Bucket {
 	bucket := new(sendrate.Bucket)
-	bucket.SetRate(at(0), rate)
+	bucket.At(at(0)).SetRate(rate)
 	return bucket
 }
 
@@ -24,21 +24,21 @@ func TestBucketZeroValueIsEmptyAndDoesNotFill(t *testing.T) {
 	t.Parallel()
 	var bucket sendrate.Bucket
 
-	wait, ok := bucket.Take(at(1e6), 1)
+	wait, ok := bucket.At(at(1e6)).Take(1)
 
 	require.False(t, ok)
 	require.Equal(t, time.Duration(math.MaxInt64), wait)
-	require.Equal(t, time.Duration(math.MaxInt64), bucket.Until(at(2e6), 1e-300))
+	require.Equal(t, time.Duration(math.MaxInt64), bucket.At(at(2e6)).Until(1e-300))
 	require.Zero(t, bucket.Tokens())
-	require.Zero(t, bucket.Until(at(2e6), 0))
+	require.Zero(t, bucket.At(at(2e6)).Until(0))
 }
 
 func TestBucketUntilTakesNothing(t *testing.T) {
 	t.Parallel()
 	bucket := bucketAt(2)
 
-	require.Zero(t, bucket.Until(at(1), 2))
-	require.Zero(t, bucket.Until(at(1), 2))
+	require.Zero(t, bucket.At(at(1)).Until(2))
+	require.Zero(t, bucket.At(at(1)).Until(2))
 	require.InDelta(t, 2, bucket.Tokens(), 0)
 }
 
@@ -58,9 +58,9 @@ func TestBucketGive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bucket := bucketAt(4)
-			bucket.Lift(at(0), tt.lift)
+			bucket.At(at(0)).Lift(tt.lift)
 
-			bucket.Give(at(0.25), tt.give)
+			bucket.At(at(0.25)).Give(tt.give)
 
 			require.InDelta(t, tt.want, bucket.Tokens(), 0)
 		})
@@ -70,17 +70,17 @@ func TestBucketGive(t *testing.T) {
 func TestBucketLiftedFillsUpToTheCost(t *testing.T) {
 	t.Parallel()
 	bucket := bucketAt(0.5)
-	require.Equal(t, 9998*time.Millisecond, bucket.Until(at(0.002), 5))
-	require.Equal(t, 8*time.Second, bucket.Until(at(100), 5), "not lifted: it stops at the capacity")
+	require.Equal(t, 9998*time.Millisecond, bucket.At(at(0.002)).Until(5))
+	require.Equal(t, 8*time.Second, bucket.At(at(100)).Until(5), "not lifted: it stops at the capacity")
 
-	bucket.Lift(at(100), 5)
+	bucket.At(at(100)).Lift(5)
 	require.InDelta(t, 1, bucket.Tokens(), 0, "it counts from now")
 	require.InDelta(t, 1, bucket.Capacity(), 0, "the capacity is that for others")
-	require.Equal(t, 4*time.Second, bucket.Until(at(104), 5))
-	require.Zero(t, bucket.Until(at(500), 5))
+	require.Equal(t, 4*time.Second, bucket.At(at(104)).Until(5))
+	require.Zero(t, bucket.At(at(500)).Until(5))
 	require.InDelta(t, 5, bucket.Tokens(), 0, "and no further")
 
-	_, ok := bucket.Take(at(500), 5)
+	_, ok := bucket.At(at(500)).Take(5)
 	require.True(t, ok)
 	require.Zero(t, bucket.Tokens())
 }
@@ -91,17 +91,17 @@ func TestBucketLiftEnds(t *testing.T) {
 		act  func(bucket *sendrate.Bucket)
 		want float64
 	}{
-		"by a lift of zero":          {func(bucket *sendrate.Bucket) { bucket.Lift(at(100), 0) }, 2},
-		"by one below the capacity":  {func(bucket *sendrate.Bucket) { bucket.Lift(at(100), 1) }, 2},
-		"by a smaller one, to there": {func(bucket *sendrate.Bucket) { bucket.Lift(at(100), 3) }, 3},
-		"not by a greater one":       {func(bucket *sendrate.Bucket) { bucket.Lift(at(100), 10) }, 5},
-		"not by a lower rate":        {func(bucket *sendrate.Bucket) { bucket.SetRate(at(100), 1) }, 5},
+		"by a lift of zero":          {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(0) }, 2},
+		"by one below the capacity":  {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(1) }, 2},
+		"by a smaller one, to there": {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(3) }, 3},
+		"not by a greater one":       {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(10) }, 5},
+		"not by a lower rate":        {func(bucket *sendrate.Bucket) { bucket.At(at(100)).SetRate(1) }, 5},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bucket := bucketAt(2)
-			bucket.Lift(at(0), 5)
+			bucket.At(at(0)).Lift(5)
 
 			tt.act(bucket)
 
@@ -112,16 +112,16 @@ func TestBucketLiftEnds(t *testing.T) {
 
 func TestBucketArgumentsOutOfRange(t *testing.T) {
 	for name, f := range map[string]func(b *sendrate.Bucket){
-		"take -5":  func(b *sendrate.Bucket) { b.Take(at(1), -5) },
-		"give -5":  func(b *sendrate.Bucket) { b.Give(at(1), -5) },
-		"give NaN": func(b *sendrate.Bucket) { b.Give(at(1), math.NaN()) },
-		"lift NaN": func(b *sendrate.Bucket) { b.Lift(at(1), math.NaN()) },
-		"rate NaN": func(b *sendrate.Bucket) { b.SetRate(at(1), ratelimit.Rate(math.NaN())) },
+		"take -5":  func(b *sendrate.Bucket) { b.At(at(1)).Take(-5) },
+		"give -5":  func(b *sendrate.Bucket) { b.At(at(1)).Give(-5) },
+		"give NaN": func(b *sendrate.Bucket) { b.At(at(1)).Give(math.NaN()) },
+		"lift NaN": func(b *sendrate.Bucket) { b.At(at(1)).Lift(math.NaN()) },
+		"rate NaN": func(b *sendrate.Bucket) { b.At(at(1)).SetRate(ratelimit.Rate(math.NaN())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bucketAt(2)
 			f(b)
-			b.SetRate(at(2), 2)
+			b.At(at(2)).SetRate(2)
 			require.GreaterOrEqual(t, b.Tokens(), 0.0)
 			require.LessOrEqual(t, b.Tokens(), b.Capacity())
 			require.False(t, math.IsNaN(b.Tokens()))
@@ -129,7 +129,7 @@ func TestBucketArgumentsOutOfRange(t *testing.T) {
 	}
 	t.Run("take -5 before anything else", func(t *testing.T) {
 		b := bucketAt(2)
-		b.Take(at(1), -5)
+		b.At(at(1)).Take(-5)
 		require.LessOrEqual(t, b.Tokens(), b.Capacity())
 	})
 }
@@ -147,17 +147,17 @@ func TestBucketWaitIsTheShortestThatSuffices(t *testing.T) {
 	for range 20_000 {
 		rate := ratelimit.Rate(between(random, 0.5, 1<<53))
 		bucket, now := bucketAt(rate), at(0)
-		bucket.Give(now, float64(random.IntN(3))/2*random.Float64()*bucket.Capacity())
+		bucket.At(now).Give(float64(random.IntN(3)) / 2 * random.Float64() * bucket.Capacity())
 		tokens := bucket.Tokens()
 		cost := min(math.Nextafter(tokens+between(random, 1e-12, 1<<53), math.Inf(1)), 1<<53)
-		bucket.Lift(now, cost)
+		bucket.At(now).Lift(cost)
 
-		wait, ok := bucket.Take(now, cost)
+		wait, ok := bucket.At(now).Take(cost)
 
 		require.False(t, ok)
 		require.Equal(t, refill.Wait(tokens, cost, float64(rate)), wait)
 		if wait < refill.Endless {
-			_, ok = bucket.Take(now.Add(wait), cost)
+			_, ok = bucket.At(now.Add(wait)).Take(cost)
 			require.True(t, ok, "%v for %v of %v at %v/s", wait, cost, tokens, rate)
 		}
 	}
@@ -170,23 +170,23 @@ func TestBucketWaitSufficesThoughLookedAtMeanwhile(t *testing.T) {
 	for range 20_000 {
 		bucket := bucketAt(ratelimit.Rate(between(random, 0.5, 1e6)))
 		cost := math.Round(between(random, 1, 1e9))
-		bucket.Lift(at(0), cost)
-		wait, ok := bucket.Take(at(0), cost)
+		bucket.At(at(0)).Lift(cost)
+		wait, ok := bucket.At(at(0)).Take(cost)
 		require.False(t, ok)
 
 		for part := range 8 {
 			look := at(0).Add(time.Duration(float64(wait) * float64(part) / 8))
 			switch random.IntN(3) {
 			case 0:
-				bucket.Take(look, cost)
+				bucket.At(look).Take(cost)
 			case 1:
-				bucket.Lift(look, cost)
+				bucket.At(look).Lift(cost)
 			default:
-				bucket.Until(look, random.Float64()*cost)
+				bucket.At(look).Until(random.Float64() * cost)
 			}
 		}
 
-		_, ok = bucket.Take(at(0).Add(wait), cost)
+		_, ok = bucket.At(at(0).Add(wait)).Take(cost)
 		require.True(t, ok, "%v for %v at %v/s", wait, cost, bucket.Fill())
 	}
 }
@@ -217,17 +217,17 @@ func useBucket(random *rand.Rand, bucket *sendrate.Bucket, now time.Time, lifted
 	amount := random.Float64() * 5
 	switch random.IntN(5) {
 	case 0:
-		bucket.SetRate(now, ratelimit.Rate(amount))
+		bucket.At(now).SetRate(ratelimit.Rate(amount))
 	case 1:
 		*lifted = amount
-		bucket.Lift(now, amount)
+		bucket.At(now).Lift(amount)
 	case 2:
 		given = amount
-		bucket.Give(now, amount)
+		bucket.At(now).Give(amount)
 	case 3:
-		bucket.Until(now, amount)
+		bucket.At(now).Until(amount)
 	default:
-		bucket.Take(now, amount)
+		bucket.At(now).Take(amount)
 	}
 	return given
 }

@@ -31,6 +31,14 @@ func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
 	return c
 }
 
+// At moves the time on.
+func (b *bucket) At(now time.Time) *bucket {
+	if now.After(b.now) {
+		b.now = now
+	}
+	return b
+}
+
 func (b *bucket) Fill() ratelimit.Rate       { return b.fill }
 func (b *bucket) Capacity() float64          { return b.capacity }
 func (b *bucket) Tokens() float64            { return b.tokens }
@@ -38,13 +46,13 @@ func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }
 
 // SetRate sets the send rate, at most to the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
-	now = s.forward(now)
+	s.forward(now)
 	s.limited = true
-	s.bucket.SetRate(now, min(rate, s.ceiling))
+	s.bucket.SetRate(min(rate, s.ceiling))
 }
 
 // Newest returns the newest instant seen.
-func (s *SendRate) Newest() time.Time { return s.newest }
+func (s *SendRate) Newest() time.Time { return s.bucket.now }
 
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {

@@ -26,12 +26,11 @@ type SendRate struct {
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
 
-	newest   time.Time
-	ahead    time.Duration // what newest and all below are ahead of a clock that has gone back
+	ahead    time.Duration // what all instants below are ahead of a clock that has gone back
+	bucket   bucket        // bucket.now is the newest instant
 	measured measuredRate
 	cubic    cubic
 	hold     hold // of ratelimit.Hold, which has no use for cubic
-	bucket   bucket
 	limited  bool
 	lastCut  time.Time // zero before the first
 }
@@ -68,7 +67,7 @@ type Config struct {
 func New(config Config, start time.Time) SendRate {
 	s := SendRate{
 		config: config, ceiling: refill.Amount(config.Ceiling), starting: refill.Amount(config.StartingRate),
-		newest: start, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
+		bucket: bucket{now: start}, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
 	}
 	if s.ceiling > 0 {
 		s.starting = min(cmp.Or(s.starting, s.ceiling), s.ceiling)
@@ -97,8 +96,8 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.cubic.setMax(rate)
 	s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
 	s.hold.Begin(start, rate)
-	s.bucket.SetRate(start, rate)
-	s.bucket.Give(start, max(1, s.bucket.burst))
+	s.bucket.SetRate(rate)
+	s.bucket.Give(max(1, s.bucket.burst))
 }
 
 // Report counts a response that arrived at now and sets the send rate to that of the controller, at most to the
@@ -122,10 +121,10 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	if r.Throttled {
 		s.limited, s.lastCut = true, now
 		if s.config.Controller == ratelimit.Hold || s.bucket.burst > 0 {
-			s.bucket.Empty(now)
+			s.bucket.Empty()
 		}
 	}
-	s.bucket.SetRate(now, min(rate, s.ceiling))
+	s.bucket.SetRate(min(rate, s.ceiling))
 	return r.Throttled
 }
 
@@ -164,11 +163,11 @@ func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	if !s.limitedAt(now) {
 		return now, true
 	}
-	wait, ok := s.bucket.Take(s.newest, cost)
+	wait, ok := s.bucket.Take(cost)
 	if wait == refill.Endless {
 		return time.Time{}, false
 	}
-	return s.newest.Add(wait - s.ahead), ok
+	return s.bucket.now.Add(wait - s.ahead), ok
 }
 
 // Until returns how long cost tokens take at the current rate, regardless of the capacity; zero if
@@ -177,13 +176,13 @@ func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limitedAt(now) {
 		return 0
 	}
-	return s.bucket.Until(s.newest, cost)
+	return s.bucket.Until(cost)
 }
 
 // Give returns send tokens that were taken but not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
 	if s.limitedAt(now) {
-		s.bucket.Give(s.newest, cost)
+		s.bucket.Give(cost)
 	}
 }
 
@@ -197,7 +196,10 @@ func (s *SendRate) limitedAt(now time.Time) bool {
 
 // Lift lets the bucket fill up to cost, for a caller that is first in line and costs more
 // than the capacity; a cost of 0 ends that. It takes effect from now on.
-func (s *SendRate) Lift(now time.Time, cost float64) { s.bucket.Lift(s.forward(now), cost) }
+func (s *SendRate) Lift(now time.Time, cost float64) {
+	s.forward(now)
+	s.bucket.Lift(cost)
+}
 
 // Fill returns the send rate.
 func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.fill }
@@ -221,12 +223,12 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 // forward returns the newest instant, of the time that never goes back, which may be now.
 func (s *SendRate) forward(now time.Time) time.Time {
 	switch now := now.Add(s.ahead); {
-	case instant.OfAnotherClock(now, s.newest):
+	case instant.OfAnotherClock(now, s.bucket.now):
 		*s = New(s.config, now.Add(-s.ahead))
-	case s.config.clocked && instant.WentBack(now, s.newest):
-		s.ahead += s.newest.Sub(now)
-	case now.After(s.newest):
-		s.newest = now
+	case s.config.clocked && instant.WentBack(now, s.bucket.now):
+		s.ahead += s.bucket.now.Sub(now)
+	case now.After(s.bucket.now):
+		s.bucket.now = now
 	}
-	return s.newest
+	return s.bucket.now
 }
