@@ -84,14 +84,12 @@ func NewTable(config Config) *Table {
 		}
 	}
 	t.Whole = t.newScope(retry.ScopeKey{})
+	t.bucket(t.Whole.hash).Store(t.Whole)
 	return t
 }
 
 // Find returns the scope of a key and marks it as used; nil if there is none.
 func (t *Table) Find(key *retry.ScopeKey) *Scope {
-	if *key == (retry.ScopeKey{}) {
-		return t.Whole
-	}
 	if s := t.find(t.hash(key), key); s != nil && s.Touch() {
 		return s
 	}
