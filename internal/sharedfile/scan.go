@@ -291,8 +291,10 @@ func HeaderName(header string) string {
 
 // BeforeAny returns a header up to the first # or ;.
 func BeforeAny(header string) string {
-	if at := strings.IndexAny(header, "#;"); at >= 0 {
-		return Trim(header[:at])
+	for i := range len(header) { // strings.IndexAny builds a set for each header.
+		if header[i] == '#' || header[i] == ';' {
+			return Trim(header[:i])
+		}
 	}
 	return header
 }
