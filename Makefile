@@ -37,6 +37,10 @@ VET := $(BIN)/vet
 lint_here = "$(CURDIR)/$(LINT)"
 vet_here = "$(CURDIR)/$(VET)"
 
+# Linters read what several modules depend on once in a workspace, instead of once for each.
+WORK := .bin/go.work
+in_work = GOWORK="$(CURDIR)/$(WORK)"
+
 ROUNDS ?= 10
 SEEDS ?= 5
 FUZZTIME ?= 10s
@@ -89,17 +93,14 @@ fmt-diff: $(LINT) ## check the formatting
 	$(lint_here) fmt --diff
 
 .PHONY: lint
-lint: $(LINT) ## run go vet and the other linters of .golangci.yml
-	$(call in,$(MODULES),$(lint_here) run ./...)
+lint: $(LINT) $(WORK) ## run go vet and the other linters of .golangci.yml
+	$(in_work) $(lint_here) run $(MODULES:%=./%/...)
 
-# vet looks at types, in tests too, so this finds code that another system cannot build. In a workspace it reads what the
-# modules depend on once.
+# vet looks at types, in tests too, so this finds code that another system cannot build.
 .PHONY: vet-others
-vet-others: $(VET) ## run the checks of go vet for windows and darwin
-	rm -f .bin/go.work .bin/go.work.sum
-	GOWORK="$(CURDIR)/.bin/go.work" go work init $(RELEASED)
-	GOWORK="$(CURDIR)/.bin/go.work" GOOS=windows CGO_ENABLED=0 $(vet_here) $(RELEASED:%=./%/...)
-	GOWORK="$(CURDIR)/.bin/go.work" GOOS=darwin CGO_ENABLED=0 $(vet_here) $(RELEASED:%=./%/...)
+vet-others: $(VET) $(WORK) ## run the checks of go vet for windows and darwin
+	$(in_work) GOOS=windows CGO_ENABLED=0 $(vet_here) $(RELEASED:%=./%/...)
+	$(in_work) GOOS=darwin CGO_ENABLED=0 $(vet_here) $(RELEASED:%=./%/...)
 
 .PHONY: tidy-diff
 tidy-diff: ## check that every go.mod and go.sum is tidy
@@ -210,6 +211,11 @@ help: ## list the targets
 # Without debug information these builds take less time and disk. That of the standard library stays, so that it is
 # compiled once for all.
 BUILD_TOOL = cd lab && go build -buildvcs=false -ldflags='-s -w' -gcflags=all=-dwarf=false -gcflags=std= -o "../$@"
+
+$(WORK): $(MODULES:%=%/go.mod)
+	rm -f $@ $@.sum
+	mkdir -p $(@D)
+	$(in_work) go work init $(MODULES)
 
 $(LINT): lab/go.mod lab/go.sum
 	$(BUILD_TOOL) github.com/golangci/golangci-lint/v2/cmd/golangci-lint
