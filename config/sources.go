@@ -261,5 +261,5 @@ func (s Sources) inFS(name string) string {
 // ofSystem is the file system of the operating system, with its own names.
 type ofSystem struct{}
 
-func (ofSystem) Open(name string) (fs.File, error)     { return os.Open(name) }
+func (ofSystem) Open(name string) (fs.File, error)     { return openRegular(name) }
 func (ofSystem) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
