@@ -89,7 +89,7 @@ func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) 
 	}
 	if q.Profile != "" {
 		option := Origin{Kind: originOption, Name: "WithProfile"}
-		q.Given = slices.Concat(q.Given, []Candidate{{Raw: q.Profile, Origin: option, setting: keyProfile}})
+		q.Given = append(slices.Clip(q.Given), Candidate{Raw: q.Profile, Origin: option, setting: keyProfile})
 	}
 	r := &resolution{Query: q, look: look}
 	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
