@@ -19,7 +19,6 @@ import (
 const (
 	defaultMax  = 10_000
 	defaultIdle = 5 * time.Minute
-	mostBuckets = 1 << 15 // a table without a limit must not take memory for all scopes that could come
 
 	// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
 	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
@@ -60,7 +59,7 @@ type Table struct {
 	dearest    int                   // the largest cost of a retry that these can pay
 	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
-	buckets    []atomic.Pointer[Scope] // lists of the scopes that have a place; finding one needs no lock
+	groups     [1024]atomic.Pointer[group] // of buckets: lists of the scopes that have a place; finding one needs no lock
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 
@@ -71,11 +70,13 @@ type Table struct {
 	asked  time.Time  // when all scopes last had to stay
 }
 
+// group is a part of the buckets. It is made when it is needed first, because most strategies have a few scopes.
+type group [32]atomic.Pointer[Scope]
+
 // NewTable returns a table with the scope of the zero key.
 func NewTable(config Config) *Table {
 	config.Max, config.Idle = cmp.Or(config.Max, defaultMax), cmp.Or(config.Idle, defaultIdle)
 	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start}
-	t.buckets = make([]atomic.Pointer[Scope], min(config.Max/2+1, mostBuckets))
 	t.Pool = quota.New(config.Pool, config.Start, config.Clock)
 	t.initial = max(min(config.Quota.Initial, config.Quota.Capacity), 0)
 	for _, cost := range config.Costs {
@@ -106,7 +107,11 @@ func (t *Table) find(hash uint64, key *retry.ScopeKey) *Scope {
 
 // bucket returns the list for a hash.
 func (t *Table) bucket(hash uint64) *atomic.Pointer[Scope] {
-	return &t.buckets[hash%uint64(len(t.buckets))]
+	at := &t.groups[hash%uint64(len(t.groups))]
+	for at.Load() == nil {
+		at.CompareAndSwap(nil, new(group))
+	}
+	return &at.Load()[hash/uint64(len(t.groups))%uint64(len(group{}))]
 }
 
 // Create returns a new scope for a key, or the overflow if there is no place, which may be new too. It
