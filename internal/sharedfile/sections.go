@@ -116,7 +116,8 @@ func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
 		at   Pass
 		kept *Section // The current section, if it is wanted.
 	)
-	for s := (scanner{data: f.Data, valid: f.Valid, brief: true}); s.scan(&at.Line); s.brief, s.settings = kept == nil, at.Settings {
+	s := scanner{data: f.Data, valid: f.Valid, brief: true}
+	for s.scan(&at.Line) {
 		switch at.Kind {
 		case Header:
 			at.Header, at.Settings = HeaderName(at.Text), false
@@ -139,6 +140,7 @@ func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
 		if kept != nil && at.Kind != Comment && (at.Kind != Malformed || at.Fault == NotUTF8) {
 			kept.Lines = append(kept.Lines, at.Line)
 		}
+		s.brief, s.settings = kept == nil, at.Settings
 	}
 	r.useBareDefault()
 	return r
