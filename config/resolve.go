@@ -114,17 +114,17 @@ func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) 
 
 // readFiles reads the values that both files have for the profile.
 func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) error {
-	if pair.Readings[0].File == nil {
+	if !pair.All {
 		pair.Read(profile.Value, false)
 	}
-	for _, x := range pair.Readings {
+	for _, x := range pair.Files {
 		if l := x.Refused; r.Strict && l.Fault != sharedfile.NoFault {
 			return &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.Number), Msg: l.Fault.String(), text: strings.Clone(l.Shown())}
 		}
 	}
 	at := sharedfile.Place{Profile: true, Name: profile.Value}
 	found := false
-	for _, x := range [...]*sharedfile.Reading{&pair.Readings[1], &pair.Readings[0]} { // The credentials file is the stronger one.
+	for _, x := range [...]*sharedfile.File{&pair.Files[1], &pair.Files[0]} { // The credentials file is the stronger one.
 		if s := x.Sections[at]; s != nil {
 			found = true
 			r.take(x, s, at.Name)
@@ -153,7 +153,7 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 const maxGiven = 100
 
 // take adds the values of one section, the last one first, at most maxGiven of each setting.
-func (r *resolution) take(x *sharedfile.Reading, s *sharedfile.Section, profile string) {
+func (r *resolution) take(x *sharedfile.File, s *sharedfile.Section, profile string) {
 	origin := Origin{Kind: originSharedConfig, File: x.Path, Profile: profile}
 	if x.Kind == sharedfile.Credentials {
 		origin.Kind = originSharedCredentials

@@ -68,7 +68,8 @@ func (s Sources) Open() (*sharedfile.Pair, error) {
 	o := opening{s, &sharedfile.Pair{Lookup: s.lookup, Windows: s.windows()}}
 	o.Files[0] = o.locate(sharedfile.Config, s.ConfigFile, sharedfile.EnvConfigFile)
 	o.Files[1] = o.locate(sharedfile.Credentials, s.CredentialsFile, sharedfile.EnvCredentialsFile)
-	for _, f := range o.Files {
+	for i := range o.Files {
+		f := &o.Files[i]
 		data, err := s.read(f.Path, f.ByCode)
 		if failed, ok := errors.AsType[*fs.PathError](err); ok {
 			err = failed.Err // The path is in f.
@@ -118,8 +119,8 @@ type opening struct {
 }
 
 // locate finds a file by rule R20. If a path begins with ~ and the home directory is not known, the path stays as it is.
-func (o opening) locate(kind, given, variable string) *sharedfile.File {
-	f := &sharedfile.File{Kind: kind, Path: given, ByCode: given != ""}
+func (o opening) locate(kind, given, variable string) sharedfile.File {
+	f := sharedfile.File{Kind: kind, Path: given, ByCode: given != ""}
 	if value := o.env(variable); value != "" && !f.ByCode {
 		f.Path, f.Variable = value, variable
 	}

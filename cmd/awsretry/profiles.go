@@ -85,7 +85,7 @@ func (c *call) profiles(showValues, strict bool) error {
 // an empty value. The value of a secret is never shown, nor one that has the key of a secret in a further line.
 func shown(pair *sharedfile.Pair, profile string, showValues bool) map[string]string {
 	all := map[string]string{}
-	for _, r := range pair.Readings { // The credentials file, which wins, comes last.
+	for _, r := range pair.Files { // The credentials file, which wins, comes last.
 		for key, v := range r.Sections[sharedfile.Place{Profile: true, Name: profile}].Values() {
 			switch {
 			case v.Group:

@@ -169,8 +169,8 @@ func (x *file) malformed(l *sharedfile.Line) {
 		"a comment begins behind a blank only, so the whole header is the name of a profile")
 }
 
-// end looks at the sections of the file, of which kept are looked at line by line afterwards.
-func (x *file) end(kept map[sharedfile.Place]*sharedfile.Section) {
+// end looks at the sections of the file. Those that were kept are looked at line by line afterwards.
+func (x *file) end() {
 	ignored := x.found[codeIgnoredSection].list
 	for i, d := range ignored {
 		ignored[i].Message = x.noProfile(d.Message)
@@ -178,7 +178,7 @@ func (x *file) end(kept map[sharedfile.Place]*sharedfile.Section) {
 	if x.unused > 1 {
 		x.found[codeUnusedProfile].list[0].Message += " and " + strconv.Itoa(x.unused-1) + " more"
 	}
-	bare, prefixed := kept[sharedfile.Place{Name: sharedfile.DefaultProfile}], kept[sharedfile.Place{Profile: true, Name: sharedfile.DefaultProfile}]
+	bare, prefixed := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}], x.Sections[sharedfile.Place{Profile: true, Name: sharedfile.DefaultProfile}]
 	if bare == nil {
 		return
 	}
@@ -207,7 +207,7 @@ func (x *file) noProfile(header string) string {
 		text += " is no profile, so its lines have no effect; did you mean "
 	}
 	names, there := near.To(name), ""
-	for _, r := range x.pair.Readings {
+	for _, r := range x.pair.Files {
 		for p := range r.Sections {
 			if p.Profile && p.Name == name {
 				there = ", which is there too"

@@ -35,8 +35,8 @@ func (r *report) open(src config.Sources) (err error) {
 	if r.pair, err = src.Open(); err != nil {
 		return err
 	}
-	for i, f := range r.pair.Files {
-		r.files[i] = file{report: r, File: f, found: map[string]kept{}}
+	for i := range r.pair.Files {
+		r.files[i] = file{report: r, File: &r.pair.Files[i], found: map[string]kept{}}
 		r.pair.Look[i] = r.files[i].look
 	}
 	return nil
@@ -46,9 +46,9 @@ func (r *report) open(src config.Sources) (err error) {
 func (r *report) sections() {
 	for i := range r.files {
 		if !r.refusals {
-			r.files[i].end(r.pair.Readings[i].Sections)
+			r.files[i].end()
 		}
-		for p, s := range r.pair.Readings[i].Sections {
+		for p, s := range r.files[i].Sections {
 			r.section(i, p, s)
 		}
 	}
@@ -112,7 +112,7 @@ func (r *report) decided(v config.ValueError, wins bool) (instead string, over b
 // pass goes on after a bad value as a client of awssdk does.
 func (r *report) pass(v config.ValueError, inFile bool) (instead string, over bool) {
 	given := sharedfile.Setting{Key: v.Key, Text: v.Raw}
-	for _, x := range r.pair.Readings { // The stronger file comes last.
+	for _, x := range r.pair.Files { // The stronger file comes last.
 		if s := x.Sections[sharedfile.Place{Profile: true, Name: r.pair.Profile}]; inFile && s != nil {
 			for _, other := range s.Settings() {
 				if other.Key == v.Key {

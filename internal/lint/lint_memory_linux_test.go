@@ -91,8 +91,8 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 						pair.Read("", true)
 						for _, name := range pair.Profiles() {
 							p := sharedfile.Place{Profile: true, Name: name}
-							pair.Readings[0].Sections[p].Values()
-							pair.Readings[1].Sections[p].Values()
+							pair.Files[0].Sections[p].Values()
+							pair.Files[1].Sections[p].Values()
 						}
 					},
 				} {

@@ -29,7 +29,7 @@ type section struct {
 // section adds the findings about the lines that one of the files has for a place.
 func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
 	e := &section{file: &r.files[i], Place: p, first: &s.Lines[0], settings: s.Settings()}
-	stronger := r.pair.Readings[1].Sections[p]
+	stronger := r.pair.Files[1].Sections[p]
 	if i == 0 && stronger != nil {
 		e.above = map[string]sharedfile.Setting{}
 		for _, v := range stronger.Settings() {

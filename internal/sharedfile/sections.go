@@ -32,18 +32,22 @@ type File struct {
 	BOM   bool
 	Valid bool // The data is UTF-8 from end to end.
 	UTF16 bool // The data was UTF-16, so it counts as empty.
+
+	// Of the last Read.
+	Sections map[Place]*Section
+	Refused  Line // The first malformed line, if it has a fault.
 }
 
 // Pair is the two files, config and credentials, and what they were opened with.
 type Pair struct {
-	Files   [2]*File
+	Files   [2]File
 	NoHome  bool                        // The home directory was needed but is not known.
 	Windows bool                        // The rules of Windows apply.
 	Lookup  func(string) (string, bool) // It returns a variable that is set, even if it is empty.
 
-	Look     [2]func(at *Pass) // If it is not nil, Read calls it for lines of the file.
-	Profile  string            // Of the last Read.
-	Readings [2]Reading        // Of the last Read.
+	Look    [2]func(at *Pass) // If it is not nil, Read calls it for lines of the file.
+	Profile string            // Of the last Read,
+	All     bool              // as is this.
 }
 
 // Same reports whether the two files are one.
@@ -51,15 +55,15 @@ func (p *Pair) Same() bool { return p.Files[0].Path == p.Files[1].Path }
 
 // Read goes over both files and keeps the sections of one profile, or if all is true, every section.
 func (p *Pair) Read(profile string, all bool) {
-	p.Profile = profile
-	for i, f := range p.Files {
-		p.Readings[i] = f.read(profile, all, p.Look[i])
+	p.Profile, p.All = profile, all
+	for i := range p.Files {
+		p.Files[i].read(profile, all, p.Look[i])
 	}
 }
 
 // Profiles returns the names of the profiles that the kept sections of both files are for, in byte order.
 func (p *Pair) Profiles() (names []string) {
-	for _, r := range p.Readings {
+	for _, r := range p.Files {
 		for at := range r.Sections {
 			if at.Profile {
 				names = append(names, at.Name)
@@ -84,13 +88,6 @@ type Section struct {
 	settings []Setting // What Settings returned.
 }
 
-// Reading is what one pass over a file finds.
-type Reading struct {
-	*File
-	Sections map[Place]*Section
-	Refused  Line // The first malformed line, if it has a fault.
-}
-
 // Pass is where a pass over a file is. It is called for every line that counts below the header of a kept
 // section, for all headers, for malformed lines and comments of the kind Comment, and if Settings is true, for
 // the retry settings of a section that is not kept. It may be called for other properties too.
@@ -104,13 +101,13 @@ type Pass struct {
 }
 
 // read is the pass.
-func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
-	r := Reading{File: f}
+func (f *File) read(profile string, all bool, look func(*Pass)) {
+	f.Sections, f.Refused = nil, Line{}
 	if f.UTF16 {
-		r.Refused = Line{Number: 1, Kind: Malformed, Fault: UTF16}
+		f.Refused = Line{Number: 1, Kind: Malformed, Fault: UTF16}
 	}
 	if f.Data == "" {
-		return r
+		return
 	}
 	var (
 		at   Pass
@@ -121,11 +118,11 @@ func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
 		switch at.Kind {
 		case Header:
 			at.Header, at.Settings = HeaderName(at.Text), false
-			kept = r.section(&at, profile, all)
+			kept = f.section(&at, profile, all)
 			at.Kept = kept != nil
 		case Malformed:
-			if r.Refused.Fault == NoFault {
-				r.Refused = at.Line
+			if f.Refused.Fault == NoFault {
+				f.Refused = at.Line
 			}
 			if at.Text[0] == '[' {
 				at.Header, at.Settings, at.Kept, kept = "", false, false, nil
@@ -142,32 +139,31 @@ func (f *File) read(profile string, all bool, look func(*Pass)) Reading {
 		}
 		s.brief, s.settings = kept == nil, at.Settings
 	}
-	r.useBareDefault()
-	return r
+	f.useBareDefault()
 }
 
 // section returns the section that a header begins or goes on with, or nil if it is not wanted.
-func (r *Reading) section(at *Pass, profile string, all bool) *Section {
-	name := ProfileName(r.Kind, at.Header)
+func (f *File) section(at *Pass, profile string, all bool) *Section {
+	name := ProfileName(f.Kind, at.Header)
 	at.Place = Place{name != "", name}
 	switch {
 	case at.Header == "", name == "" && !all, name != "" && !all && name != profile:
 		return nil
 	case name == "":
 		at.Place.Name = at.Header
-	case r.Kind == Config && at.Header == DefaultProfile:
+	case f.Kind == Config && at.Header == DefaultProfile:
 		at.Place.Profile = false // until useBareDefault
 	}
-	kept := r.Sections[at.Place]
+	kept := f.Sections[at.Place]
 	if kept == nil {
 		kept = &Section{}
 		if !all {
 			kept.Lines = make([]Line, 0, 8)
 		}
-		if r.Sections == nil {
-			r.Sections = map[Place]*Section{}
+		if f.Sections == nil {
+			f.Sections = map[Place]*Section{}
 		}
-		r.Sections[at.Place] = kept
+		f.Sections[at.Place] = kept
 	}
 	kept.Last = at.Number
 	return kept
@@ -175,11 +171,11 @@ func (r *Reading) section(at *Pass, profile string, all bool) *Section {
 
 // useBareDefault makes the [default] of the config file a profile, unless there is a [profile default]
 // (R16).
-func (r *Reading) useBareDefault() {
+func (f *File) useBareDefault() {
 	profile, bare := Place{true, DefaultProfile}, Place{false, DefaultProfile}
-	if r.Kind == Config && r.Sections[bare] != nil && r.Sections[profile] == nil {
-		r.Sections[profile] = r.Sections[bare]
-		delete(r.Sections, bare)
+	if f.Kind == Config && f.Sections[bare] != nil && f.Sections[profile] == nil {
+		f.Sections[profile] = f.Sections[bare]
+		delete(f.Sections, bare)
 	}
 }
 

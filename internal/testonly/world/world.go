@@ -148,7 +148,7 @@ func RawProfiles(src config.Sources) (map[string]map[string]any, error) {
 	for _, name := range pair.Profiles() {
 		at := sharedfile.Place{Profile: true, Name: name}
 		all[name] = map[string]any{}
-		for _, x := range pair.Readings {
+		for _, x := range pair.Files {
 			for key, v := range x.Sections[at].Values() {
 				if all[name][key] = string(v.Text); v.Group {
 					all[name][key] = subProperties(x.Sections[at], key)
