@@ -132,10 +132,10 @@ func TestCeilingIsABoundAlthoughAClassifierDoesNotReturn(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				stop := make(chan struct{})
 				defer close(stop)
-				l, first := newLearner(t), true
+				var asked atomic.Bool
+				l := newLearner(t)
 				op := retry.Operation{Classifier: judge(func() classify.Verdict {
-					if first {
-						first = false
+					if !asked.Swap(true) {
 						leave(stop)
 					}
 					return classify.Verdict{}
