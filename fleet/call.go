@@ -26,8 +26,7 @@ type storeCall struct {
 
 // call calls the store if a call is due. The timer runs it in its own goroutine.
 func (l *limiter) call() {
-	now := l.clock.Now()
-	l.mu.Lock()
+	now := l.lock(l.clock.Now())
 	l.armed = time.Time{}
 	missing := l.missingLocked(now)
 	at, due := l.member.Due(now, missing)
@@ -85,11 +84,11 @@ func (r Reply) check() error {
 
 // finish gives the member the outcome of a call, and serves waiting callers.
 func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
-	now, random, rejected := l.clock.Now(), 0.0, false
+	random, rejected := 0.0, false
 	if err != nil {
 		random, rejected = l.fleet.random(), isRejected(err)
 	}
-	l.mu.Lock()
+	now := l.lock(l.clock.Now())
 	c.returned = c.returned || returned
 	if c.ended {
 		l.planLocked(now)
@@ -134,7 +133,7 @@ func isRejected(err error) (rejected bool) {
 // whether the call before it failed. A call that fails after Close is no event.
 func (l *limiter) eventsLocked(now time.Time, before State, failing bool, err error, rejected bool) []Event {
 	m := &l.member
-	event := Event{Time: now, Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}
+	event := Event{Time: l.time.Reading(now), Scope: l.scope, FleetRate: m.rate, OwnRate: m.Rate(now), Err: err}
 	var events []Event
 	add := func(kind EventKind) {
 		event.Kind = kind
@@ -147,7 +146,7 @@ func (l *limiter) eventsLocked(now time.Time, before State, failing bool, err er
 		if rejected {
 			kind, last = Rejected, &l.fleet.rejected
 		}
-		if last.once(now) {
+		if last.once(event.Time) {
 			l.fleet.away.Store(true)
 			add(kind)
 		}

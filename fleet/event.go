@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -105,10 +106,10 @@ func SlogObserver(logger *slog.Logger) func(Event) {
 // rounded returns a rate with two decimals, for a log.
 func rounded(rate ratelimit.Rate) float64 { return math.Round(float64(rate)*100) / 100 }
 
-// minutely lets something happen once a minute.
+// minutely lets something happen once a minute, and again after a clock has gone back.
 type minutely struct{ last atomic.Pointer[time.Time] }
 
 func (m *minutely) once(now time.Time) bool {
 	last := m.last.Load()
-	return (last == nil || now.Sub(*last) >= time.Minute) && m.last.CompareAndSwap(last, &now)
+	return (last == nil || now.Sub(*last) >= time.Minute || instant.WentBack(now, *last)) && m.last.CompareAndSwap(last, &now)
 }

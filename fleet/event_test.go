@@ -6,6 +6,7 @@ import (
 	"errors"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -79,6 +80,27 @@ func TestLossIsAnEventAgainWhileItLasts(t *testing.T) {
 			pass(t, time.Second)
 		}
 		require.Equal(t, "lost lost lost lost", seen.Kinds())
+	})
+}
+
+func TestLossIsAnEventAgainAfterTheClockHasGoneBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var seen journal
+		var moved atomic.Int64
+		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{}, errors.New("gone")
+		}}
+		clk := movedClock{by: &moved}
+		l := newFleet(t, fleet.Config{Store: store, Observer: seen.Observe, Clock: clk}).NewLimiter(orders, nil)
+		send(t, l, false)
+		moved.Store(-int64(time.Hour))
+		for began := now(); now().Sub(began) < 90*time.Second; {
+			send(t, l, false)
+			pass(t, time.Second)
+		}
+		require.Equal(t, "lost lost lost", seen.Kinds())
+		require.InDelta(t, 0, clk.Now().Sub(seen.events[2].Time).Minutes(), 1)
 	})
 }
 

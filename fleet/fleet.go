@@ -45,7 +45,8 @@ type Config struct {
 	CallTimeout time.Duration
 
 	// Clock is the clock that the members wait on; nil means the clock of the strategy. A
-	// [clock.Fake] stands still during a call of the store, so the store must not wait on it.
+	// [clock.Fake] stands still during a call of the store, so the store must not wait on it. For the members
+	// a clock that goes back stands still, or goes on from there if it goes back by more than 5 seconds.
 	Clock clock.Clock
 	// Random returns a number from 0 to 1, for the phases of members that have lost the store.
 	// Nil means that of math/rand/v2. Any other number, and a panic, count as 0.5. It must be
@@ -169,7 +170,7 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 		Burst: local.Burst,
 	}
 	l.member.fresh = func(now time.Time) sendrate.SendRate { return sendrate.New(config, now) }
-	l.member.local = l.member.fresh(clk.Now())
+	l.member.local = l.member.fresh(l.time.At(clk.Now()))
 	l.line = line.New(account{l}, clk)
 	return l
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/internal/sendrate"
@@ -31,10 +32,11 @@ type limiter struct {
 	// callers wait at the gate.
 	joined  atomic.Bool
 	joining *line.Line
-	gate    *gate
 	place   uint64 // order of first use among the members of the fleet
 
-	mu     sync.Mutex // guards what follows; taken with the lock of line held, never the other way
+	mu     sync.Mutex      // guards what follows; taken with the lock of a line held, never the other way
+	time   instant.Forward // of all instants that follow
+	opens  time.Time       // when the gate does
 	member member
 	cost   float64 // of the last request
 	timer  clock.Timer
@@ -42,21 +44,27 @@ type limiter struct {
 	last   *storeCall
 }
 
+// lock takes the lock and returns the time of the member at this reading of the clock.
+func (l *limiter) lock(reading time.Time) (now time.Time) {
+	l.mu.Lock()
+	return l.time.At(reading)
+}
+
 // account is the limiter as its line sees it.
 type account struct{ *limiter }
 
 func (a account) Take(now time.Time, cost float64) (at time.Time, ok bool) {
-	a.mu.Lock()
+	now = a.lock(now)
 	defer a.mu.Unlock()
 	a.cost = cost
 	at, ok = a.member.Take(now, cost)
 	a.planLocked(now)
-	return at, ok
+	return a.time.Reading(at), ok
 }
 
 // Until is called for a caller that is about to wait and not yet counted as waiting.
 func (a account) Until(now time.Time, total float64) time.Duration {
-	a.mu.Lock()
+	now = a.lock(now)
 	defer a.mu.Unlock()
 	a.calmLocked()
 	a.member.Want(now, total)
@@ -65,62 +73,64 @@ func (a account) Until(now time.Time, total float64) time.Duration {
 }
 
 func (a account) Give(now time.Time, cost float64) {
-	a.mu.Lock()
+	now = a.lock(now)
 	defer a.mu.Unlock()
 	a.member.Give(now, cost)
 }
 
 func (a account) Lift(now time.Time, cost float64) {
-	a.mu.Lock()
+	now = a.lock(now)
 	defer a.mu.Unlock()
 	a.member.Lift(now, cost)
 }
 
 func (a account) Fill() ratelimit.Rate {
-	a.mu.Lock()
+	now := a.lock(a.clock.Now())
 	defer a.mu.Unlock()
-	return a.member.Rate(a.clock.Now())
+	return a.member.Rate(now)
 }
 
 // Acquire returns when the attempt may be sent.
 func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
 	if !l.joined.Load() {
-		began := l.clock.Now()
-		if err := l.join(ctx, r); err != nil {
+		waited, err := l.join(ctx, r)
+		if err != nil {
 			return time.Time{}, err
 		}
 		if r.MaxWait > 0 { // for both waits together
-			r.MaxWait = max(r.MaxWait-l.clock.Now().Sub(began), 1)
+			r.MaxWait = max(r.MaxWait-waited, 1)
 		}
 	}
 	sent, err = l.lineOf(r).Acquire(ctx, r)
 	if err != nil && (r.NoWait || r.MaxWait > 0) {
-		l.mu.Lock()
-		l.member.runs.saveUntil = l.clock.Now().Add(savedFor)
+		now := l.lock(l.clock.Now())
+		l.member.runs.saveUntil = now.Add(savedFor)
 		l.mu.Unlock()
 	}
 	return sent, err
 }
 
 // join waits until the store has said whether the scope is limited, at most JoinWait. A caller that
-// may not wait that long does not wait at all, so that no attempt fails because of the store.
-func (l *limiter) join(ctx context.Context, r ratelimit.Request) error {
-	now := l.clock.Now()
-	l.mu.Lock()
-	l.startLocked(now)
-	end, joining := l.gate.at, l.joining
+// may not wait that long does not wait at all, so that no attempt fails because of the store. join returns
+// how long it waited.
+func (l *limiter) join(ctx context.Context, r ratelimit.Request) (waited time.Duration, err error) {
+	reading := l.clock.Now()
+	began := l.lock(reading)
+	l.startLocked(began)
+	wait, joining := l.opens.Sub(began), l.joining
 	l.mu.Unlock()
 	deadline, limited := ctx.Deadline()
-	wait := end.Sub(now)
-	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(now)-r.AttemptTime <= wait || !r.NotAfter.IsZero() && r.NotAfter.Before(end) ||
-		r.MaxWait > 0 && r.MaxWait < wait {
-		return nil
+	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(reading)-r.AttemptTime <= wait ||
+		!r.NotAfter.IsZero() && r.NotAfter.Sub(reading) < wait || r.MaxWait > 0 && r.MaxWait < wait {
+		return 0, nil
 	}
-	_, err := joining.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait})
-	if err == nil {
-		l.joined.Store(true)
+	if _, err := joining.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait}); err != nil {
+		return 0, err
 	}
-	return err
+	l.joined.Store(true)
+	now := l.lock(l.clock.Now())
+	defer l.mu.Unlock()
+	return now.Sub(began), nil
 }
 
 // startLocked marks the member as used and plans its first call of the store.
@@ -129,8 +139,8 @@ func (l *limiter) startLocked(now time.Time) {
 		return
 	}
 	l.fleet.register(l)
-	l.gate = &gate{open: &l.joined, at: now.Add(l.fleet.config.JoinWait)}
-	l.joining = line.New(l.gate, l.clock)
+	l.opens = now.Add(l.fleet.config.JoinWait)
+	l.joining = line.New(gate{l}, l.clock)
 	l.member.used = true
 	l.planLocked(now)
 }
@@ -143,16 +153,17 @@ func (l *limiter) Give(r ratelimit.Request) { l.lineOf(r).Give(r.Cost) }
 
 // Report counts the answer to an attempt.
 func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
-	now := l.clock.Now()
-	l.mu.Lock()
+	now := l.lock(l.clock.Now())
 	l.startLocked(now) // for a program that reports an attempt without an Acquire
+	answer := r
+	answer.Sent = l.time.Of(r.Sent)
 	change := ratelimit.Change{Limited: l.member.Limited()}
 	local := l.member.state < Slots
 	if l.member.state == Slots { // only the store changes the rate
-		l.member.Report(now, r)
+		l.member.Report(now, answer)
 	} else {
 		change.From = l.member.Rate(now)
-		change.Cut = l.member.Report(now, r)
+		change.Cut = l.member.Report(now, answer)
 		change.To = l.member.Rate(now)
 	}
 	l.planLocked(now)
@@ -173,11 +184,11 @@ func (l *limiter) reportPart(r ratelimit.Response) {
 	if !r.Part && !r.PartThrottled {
 		return
 	}
-	now := l.line.Lock()
-	l.mu.Lock()
-	cut := l.part.Report(now, r, l.line, &l.member.local, l.member.Snapshot(now).MeasuredRate)
+	reading := l.line.Lock()
+	now := l.lock(reading)
+	cut := l.part.Report(reading, r, l.line, &l.member.local, l.member.Snapshot(now).MeasuredRate)
 	l.mu.Unlock()
-	l.line.Unlock(now, cut)
+	l.line.Unlock(reading, cut)
 }
 
 // Expected returns the shortest wait of an attempt that came now.
@@ -187,10 +198,10 @@ func (l *limiter) Expected(r ratelimit.Request) time.Duration {
 	}
 	cost := refill.Cost(r.Cost)
 	waiting := float64(l.line.Waiting())
-	l.mu.Lock()
+	now := l.lock(l.clock.Now())
 	defer l.mu.Unlock()
 	l.calmLocked()
-	return l.member.Until(l.clock.Now(), waiting*l.cost+cost)
+	return l.member.Until(now, waiting*l.cost+cost)
 }
 
 // calmLocked ends a period in which attempts waited.
@@ -202,11 +213,11 @@ func (l *limiter) calmLocked() {
 
 // State returns the state for snapshots.
 func (l *limiter) State() retry.ScopeSnapshot {
-	waiting, now := l.line.Waiting()+l.part.Waiting(), l.clock.Now()
-	l.mu.Lock()
+	waiting := l.line.Waiting() + l.part.Waiting()
+	now := l.lock(l.clock.Now())
 	defer l.mu.Unlock()
 	state := l.member.Snapshot(now)
-	state.Waiting = waiting
+	state.LastThrottle, state.Waiting = l.time.Reading(state.LastThrottle), waiting
 	return state
 }
 

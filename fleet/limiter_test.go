@@ -2,6 +2,8 @@ package fleet_test
 
 import (
 	"context"
+	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -329,4 +331,123 @@ func TestAnswersLetWaitingAttemptsGoSoonerInAnOpenScope(t *testing.T) {
 	without := waits(sendrate.NewLimiter(sendrate.Config{}, one), one)
 	f := newFleet(t, fleet.Config{Store: answers(fleet.Reply{}), Clock: two})
 	require.InDelta(t, without, waits(f.NewLimiter(orders, nil), two), float64(time.Millisecond))
+}
+
+// movedClock is the clock of a bubble, but so many nanoseconds ahead.
+type movedClock struct {
+	clock.System
+	by *atomic.Int64
+}
+
+func (c movedClock) Now() time.Time { return c.System.Now().Add(time.Duration(c.by.Load())) }
+
+// Slots, appointments, the time of the next call and the rate of a member alone are instants.
+func TestMemberGoesOnOnAClockThatHasGoneBack(t *testing.T) {
+	t.Parallel()
+	ms := time.Millisecond
+	slot := fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, Start: 100 * ms, State: "-"}
+	for name, reply := range map[string]func(n int) (fleet.Reply, error){
+		"with slots in hand": func(int) (fleet.Reply, error) {
+			return fleet.Reply{Epoch: 2, Rate: 10, Slots: 20, Gap: 100 * ms, State: "-"}, nil
+		},
+		"with appointments": func(n int) (fleet.Reply, error) {
+			if n%2 == 0 {
+				return fleet.Reply{Epoch: 2, Rate: 10, Again: 100 * ms, State: "-"}, nil
+			}
+			return slot, nil
+		},
+		"without the store": func(n int) (fleet.Reply, error) {
+			if n > 10 {
+				return fleet.Reply{}, errors.New("gone")
+			}
+			return slot, nil
+		},
+		"in a scope that is open": func(int) (fleet.Reply, error) { return fleet.Reply{}, nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			play := func(by time.Duration) (waited []time.Duration, ok float64) {
+				synctest.Test(t, func(t *testing.T) {
+					var moved atomic.Int64
+					clk := movedClock{by: &moved}
+					store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) { return reply(n) }}
+					f := newFleet(t, fleet.Config{Store: store, Clock: clk})
+					own := f.Config(adaptive.Config{SendLimit: limitOf(5)}).NewLimiter(orders, nil)
+					for i := range 60 {
+						if i == 30 {
+							moved.Store(int64(by))
+						}
+						began := now()
+						sent, err := own.Acquire(context.Background(), ratelimit.Request{})
+						require.NoError(t, err)
+						require.Equal(t, clk.Now(), sent)
+						waited = append(waited, now().Sub(began))
+						pass(t, 5*ms)
+						own.Report(ratelimit.Response{Sent: sent, Throttled: i == 29})
+						if i >= 29 {
+							require.InDelta(t, 0, clk.Now().Sub(own.State().LastThrottle).Seconds(), 30)
+						}
+						require.LessOrEqual(t, own.Expected(ratelimit.Request{}), 4*time.Second)
+					}
+					for _, ask := range store.Asks() {
+						ok += ask.OK
+					}
+				})
+				return waited, ok
+			}
+			want, wantOK := play(0)
+			for _, back := range []time.Duration{6 * time.Second, time.Hour, 300 * 24 * time.Hour, 30 * 365 * 24 * time.Hour} {
+				waited, ok := play(-back)
+				for i := range waited {
+					require.InDelta(t, want[i].Seconds(), waited[i].Seconds(), 0.5, "attempt %d of %v", i, waited)
+				}
+				require.InDelta(t, wantOK, ok, 5)
+			}
+		})
+	}
+}
+
+func TestFirstAttemptsWaitNoLongerOnAClockThatHasGoneBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var moved atomic.Int64
+		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{}, clock.System{}.Sleep(ctx, time.Hour)
+		}}
+		clk := movedClock{by: &moved}
+		l := newFleet(t, fleet.Config{Store: store, Clock: clk, JoinWait: 200 * time.Millisecond, CallTimeout: time.Minute}).NewLimiter(orders, nil)
+		began := now()
+		var first, second time.Duration
+		go func() {
+			_, _ = l.Acquire(context.Background(), ratelimit.Request{})
+			first = now().Sub(began)
+		}()
+		pass(t, 100*time.Millisecond)
+		moved.Store(-int64(time.Hour))
+		sent, err := l.Acquire(context.Background(), ratelimit.Request{MaxWait: time.Second, NotAfter: clk.Now().Add(time.Second)})
+		second = now().Sub(began)
+		require.NoError(t, err)
+		require.Equal(t, clk.Now(), sent)
+		synctest.Wait()
+		require.LessOrEqual(t, first, 300*time.Millisecond)
+		require.LessOrEqual(t, second, 300*time.Millisecond)
+		require.Positive(t, second-100*time.Millisecond, "it waits too")
+	})
+}
+
+func TestPartOfTheScopeGoesOnOnAClockThatHasGoneBack(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var moved atomic.Int64
+		l := newFleet(t, fleet.Config{Store: answers(fleet.Reply{}), Clock: movedClock{by: &moved}}).NewLimiter(orders, nil)
+		send(t, l, false)
+		l.Report(ratelimit.Response{PartThrottled: true})
+		for range 5 {
+			began := now()
+			_, err := l.Acquire(context.Background(), ratelimit.Request{Part: true})
+			require.NoError(t, err)
+			require.LessOrEqual(t, now().Sub(began), 3*time.Second)
+			moved.Add(-int64(time.Hour))
+		}
+	})
 }

@@ -70,8 +70,7 @@ func (f *Fleet) failing() (count int) {
 
 func (l *limiter) snapshot() ScopeSnapshot {
 	waiting := l.line.Waiting() + l.part.Waiting()
-	now := l.clock.Now()
-	l.mu.Lock()
+	now := l.lock(l.clock.Now())
 	defer l.mu.Unlock()
 	m := &l.member
 	return ScopeSnapshot{

@@ -30,7 +30,7 @@ func (u *usage) Sum(now time.Time, window time.Duration) float64 {
 	return sum
 }
 
-// forward begins the step of now. A clock that goes back adds to the newest step.
+// forward begins the step of now.
 func (u *usage) forward(now time.Time) {
 	if u.start.IsZero() {
 		u.start = now

@@ -89,3 +89,34 @@ const wentBackBy = 5 * time.Second
 // WentBack reports whether now shows that the clock has gone back. What is measured then goes on from now,
 // as if no time had passed: otherwise it would stand still until the clock is where it was.
 func WentBack(now, newest time.Time) bool { return newest.Sub(now) > wentBackBy }
+
+// Forward is a time that never goes back, although a clock may: it then stands still, or goes on from there as
+// WentBack says. Its zero value is ready for use. It is not safe for concurrent use.
+type Forward struct {
+	newest time.Time
+	ahead  time.Duration // of a clock that has gone back
+}
+
+// At returns the time now, at this reading of the clock.
+func (f *Forward) At(reading time.Time) time.Time {
+	switch now := f.Of(reading); {
+	case now.After(f.newest):
+		f.newest = now
+	case WentBack(now, f.newest):
+		f.ahead += f.newest.Sub(now)
+	}
+	return f.newest
+}
+
+// Of returns the time of a reading that may be old; zero for the zero time.
+func (f *Forward) Of(reading time.Time) time.Time { return moved(reading, f.ahead) }
+
+// Reading returns what the clock reads at an instant of this time; zero for the zero time.
+func (f *Forward) Reading(at time.Time) time.Time { return moved(at, -f.ahead) }
+
+func moved(at time.Time, by time.Duration) time.Time {
+	if by == 0 || at.IsZero() {
+		return at
+	}
+	return at.Add(by)
+}

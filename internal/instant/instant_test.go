@@ -95,3 +95,33 @@ func TestClockThatHasGoneBackIsToldFromALateCaller(t *testing.T) {
 		require.Equal(t, want, instant.WentBack(newest.Add(-back), newest), "%v", back)
 	}
 }
+
+func TestForwardNeverGoesBack(t *testing.T) {
+	t.Parallel()
+	const second = time.Second
+	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	var forward instant.Forward
+	for _, tt := range []struct {
+		what            string
+		reading, passed time.Duration
+	}{
+		{"begins at the first reading", 0, 0},
+		{"goes on", 10 * second, 10 * second},
+		{"stands still for a reading that is late", 5 * second, 10 * second},
+		{"goes on from there", 12 * second, 12 * second},
+		{"stands still when the clock goes back", -time.Hour, 12 * second},
+		{"and goes on from there", -time.Hour + second, 13 * second},
+		{"also the second time", -24 * time.Hour, 13 * second},
+		{"and as fast as the clock", -23 * time.Hour, 13*second + time.Hour},
+		{"also when the clock is set right again", 0, 13*second + 24*time.Hour},
+	} {
+		now := forward.At(start.Add(tt.reading))
+		require.Equal(t, tt.passed, now.Sub(start), tt.what)
+		if tt.reading != 5*second { // which is late
+			require.Equal(t, start.Add(tt.reading), forward.Reading(now), tt.what)
+		}
+		require.Equal(t, now, forward.Of(forward.Reading(now)), tt.what)
+	}
+	require.Zero(t, forward.Reading(time.Time{}))
+	require.Zero(t, forward.Of(time.Time{}))
+}

@@ -127,7 +127,7 @@ func (p *Part) Report(now time.Time, r ratelimit.Response, scope *line.Line, lik
 		return false
 	case limited == nil: // with a token for the first retry at any rate
 		limited = &limitedPart{state: New(Config{
-			Controller: like.config.Controller, Cost: like.config.Cost, StartingRate: max(ratelimit.Rate(measured), 1), clocked: like.config.clocked,
+			Controller: like.config.Controller, Cost: like.config.Cost, StartingRate: max(ratelimit.Rate(measured), 1), clocked: true,
 		}, now)}
 		limited.line = scope.InFront(&limited.state)
 		p.limited.Store(limited)
