@@ -163,7 +163,9 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	}
 	local := l.limit
 	if own.SendLimit != nil {
-		local = own.SendLimit(scope)
+		if local = own.SendLimit(scope); local.Validate() != nil {
+			local = adaptive.SendLimit{} // as in the strategy, which reports it
+		}
 	}
 	config := sendrate.Config{
 		Controller: own.Controller, Cost: own.SendCost, StartingRate: local.Starting, Ceiling: local.Ceiling,

@@ -203,6 +203,25 @@ func TestSendLimitOfAConfigHoldsWhileTheScopeIsOpen(t *testing.T) {
 	require.InDelta(t, 7, float64(state.FillRate), 0)
 }
 
+// The strategy reports it.
+func TestImpossibleSendLimitOfAConfigDoesNotCount(t *testing.T) {
+	t.Parallel()
+	for _, limit := range []adaptive.SendLimit{
+		{Ceiling: 0.001},
+		{Starting: -1, Ceiling: 1},
+		{Starting: 30, Ceiling: 20},
+		{Starting: ratelimit.Rate(math.NaN()), Ceiling: 2},
+		{Starting: ratelimit.Rate(math.Inf(1))},
+		{Ceiling: 2, Burst: 0.5},
+	} {
+		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
+		config := f.Config(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit }})
+		state := config.NewLimiter(orders, clock.System{}).State()
+		require.False(t, state.Limited, "%+v", limit)
+		require.Error(t, config.SendLimit(orders).Validate())
+	}
+}
+
 func TestCeilingAloneIsAKnownLimitToo(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

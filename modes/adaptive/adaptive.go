@@ -42,7 +42,7 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (l
 	var limit SendLimit
 	if c.SendLimit != nil {
 		limit = c.SendLimit(key)
-		if err = limit.check(); err != nil {
+		if err = limit.Validate(); err != nil {
 			limit, err = SendLimit{}, fmt.Errorf("adaptive: SendLimit of scope %q: %w", key, err)
 		}
 	}

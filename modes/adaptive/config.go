@@ -131,7 +131,9 @@ type SendLimit struct {
 // leastKnown is the lowest rate of a SendLimit.
 const leastKnown = 0.01
 
-func (l SendLimit) check() error {
+// Validate returns an error that names a field out of range and its value; nil if there is none. A [Config].NewLimiter
+// asks it whether the limit of a scope counts.
+func (l SendLimit) Validate() error {
 	for _, field := range []struct {
 		name string
 		rate ratelimit.Rate
