@@ -245,29 +245,35 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	}
 	defer r.end()
 	r.scope.Ended(r.lacked && r.was != token.Ready)
+	canceled := failure == retry.ErrCanceled //nolint:errorlint // the caller's own
+	if r.was == token.Ready && !canceled && r.heard() {
+		r.judge(r.ctx, failure)
+	}
+	defer r.fail(failure) // also if the limiter of a user panics
 	switch {
 	case r.was == token.Issued:
 		r.made--
-	case r.was == token.Ready && failure == retry.ErrCanceled: //nolint:errorlint // the caller's own
+	case r.was == token.Ready && canceled:
 		r.made--
 		r.refuse(r.canceled(r.ctx))
 		r.granted.sendPaid = r.limited() // by Wait
 	case r.was == token.Ready:
-		if r.heard() {
-			r.judge(r.ctx, failure)
-		}
 		change := r.report(retry.Result{})
 		if e.observed() {
 			r.emitRate(change)
 		}
 	}
+	return nil
+}
+
+// fail ends the operation without success.
+func (r *record) fail(failure error) {
 	r.refund(&r.granted)
-	if e.observed() {
+	if r.engine.observed() {
 		r.enter(attempting)
 		r.emitOver(r.reasonOf(failure))
 	}
 	r.then = over
-	return nil
 }
 
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.

@@ -316,15 +316,20 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		limiter func(clk *clock.Fake) adaptive.Limiter
 		op      retry.Operation
+		attempt func()
+		panics  string
 		made    int
 		outcome string
 	}{
-		"report": {func(clk *clock.Fake) adaptive.Limiter {
+		"after a success": {func(clk *clock.Fake) adaptive.Limiter {
 			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
-		}, retry.Operation{}, 1, "aborted"},
-		"give": {func(clk *clock.Fake) adaptive.Limiter {
+		}, retry.Operation{}, func() {}, "report", 1, "aborted"},
+		"after an attempt that panics too": {func(clk *clock.Fake) adaptive.Limiter {
+			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
+		}, retry.Operation{}, func() { panic("attempt") }, "report", 1, "aborted"},
+		"before the attempt": {func(clk *clock.Fake) adaptive.Limiter {
 			return ungiven{slow{&scripted{}, clk}}
-		}, retry.Operation{MaxElapsed: 1}, 0, "max_elapsed"},
+		}, retry.Operation{MaxElapsed: 1}, func() {}, "give", 0, "max_elapsed"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -339,8 +344,11 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 				NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return c.limiter(clk) },
 			})
 			require.NoError(t, err)
-			require.PanicsWithValue(t, name, func() {
-				_ = retry.DoErr(t.Context(), s, c.op, func(context.Context) error { return nil })
+			require.PanicsWithValue(t, c.panics, func() {
+				_ = retry.DoErr(t.Context(), s, c.op, func(context.Context) error {
+					c.attempt()
+					return nil
+				})
 			})
 			require.Len(t, ends, 1)
 			require.Equal(t, c.made, ends[0].Attempt)
