@@ -191,12 +191,6 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	r.judge(ctx, failure)
-	if r.found.throttled && r.scope.Limiter != nil {
-		if batch, ok := errtree.As[entry.Error](failure); ok && batch.Throttled > 0 {
-			r.found.progress = r.scope.Limiter.State().Waiting == 0
-			r.found.throttled = r.limited() && r.scope.Throttled(batch.Throttled, batch.Entries)
-		}
-	}
 	change := r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
 	if e.observed() {
@@ -278,6 +272,12 @@ func (r *record) fail(failure error) {
 
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.
 func (r *record) report(result retry.Result) (change ratelimit.Change) {
+	if r.found.throttled && r.scope.Limiter != nil {
+		if batch, ok := errtree.As[entry.Error](r.found.failure); ok && batch.Throttled > 0 {
+			r.found.progress = r.scope.Limiter.State().Waiting == 0
+			r.found.throttled = r.limited() && r.scope.Throttled(batch.Throttled, batch.Entries)
+		}
+	}
 	r.granted.payer, r.then = nil, token.Refused // the retry was made
 	r.giveSendTokens(&r.granted)                 // that its loop did not wait for
 	if r.was == token.Ready && r.limited() {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -150,6 +151,27 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 			require.Equal(t, c.told, ended[0].EntriesThrottled)
 			require.Equal(t, c.toldEntries, ended[0].Entries)
 			require.Equal(t, "success", r.of(retry.OperationEnded)[0].Outcome())
+		})
+	}
+}
+
+func TestFailureWithThrottledEntriesCountsForItsShareHoweverItIsReported(t *testing.T) {
+	t.Parallel()
+	failure := entry.Error{Err: errThrottle, Throttled: 1, Entries: 4}
+	for name, report := range map[string]func(s retry.Strategy, token retry.Token){
+		"refresh": func(s retry.Strategy, token retry.Token) {
+			_, _ = s.RefreshRetryToken(context.Background(), token, failure)
+		},
+		"failure": func(s retry.Strategy, token retry.Token) { _ = s.RecordFailure(token, failure) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			l := &scripted{}
+			s, _ := play.Adaptive(t, l.use)
+			for range 4 {
+				report(s, play.Sent(t, s))
+			}
+			require.Equal(t, []bool{true, false, false, false}, l.reports)
 		})
 	}
 }
