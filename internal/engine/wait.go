@@ -26,8 +26,11 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 		t.Set(token.Ready)
 		return nil
 	}
-	r.begin(t, was, t.Attempt()-1)
+	r.begin(t, was, t.Attempt())
 	defer r.end()
+	if was == token.Issued {
+		r.made-- // its attempt follows
+	}
 	if refusal := r.wait(ctx); refusal != nil {
 		return refusal
 	}

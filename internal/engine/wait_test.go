@@ -273,3 +273,21 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
 	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
 }
+
+func TestWaitAfterARefusalCountsTheAttemptThatWasMade(t *testing.T) {
+	t.Parallel()
+	s, _ := newStandard(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
+	tok, err := s.AcquireInitialToken(t.Context(), retry.Operation{LongPolling: true})
+	require.NoError(t, err)
+	require.NoError(t, tok.Wait(t.Context()))
+	refused, err := s.RefreshRetryToken(t.Context(), tok, errServer)
+	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 2 {
+		var got *retry.Error
+		require.ErrorAs(t, refused.Wait(ctx), &got)
+		require.Equal(t, retry.ErrCanceled, got.Reason)
+		require.Equal(t, 1, got.Attempts)
+	}
+}
