@@ -67,7 +67,7 @@ type Table struct {
 	scopes []*Scope   // the scopes that have a place
 	cursor int        // the place that it visits next
 	swept  time.Time  // when the cursor last visited all because an idle time had passed
-	asked  time.Time  // when all scopes last had to stay
+	asked  time.Time  // when all scopes last had to stay; before Config.Start, if never
 }
 
 // group is a part of the buckets. It is made when it is needed first, because most strategies have a few scopes.
@@ -76,7 +76,7 @@ type group [32]atomic.Pointer[Scope]
 // NewTable returns a table with the scope of the zero key.
 func NewTable(config Config) *Table {
 	config.Max, config.Idle = cmp.Or(config.Max, defaultMax), cmp.Or(config.Idle, defaultIdle)
-	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start}
+	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start, asked: config.Start.Add(-askAgain)}
 	t.Pool = quota.New(config.Pool, config.Start, config.Clock)
 	t.initial = max(min(config.Quota.Initial, config.Quota.Capacity), 0)
 	for _, cost := range config.Costs {
@@ -196,7 +196,8 @@ func (t *Table) mustStay(s *Scope, now time.Time) bool {
 	if s.Limiter != nil {
 		expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
 		state := s.Limiter.State()
-		if expected > 0 || state.Waiting > 0 || now.Sub(state.LastThrottle) < throttledFor {
+		throttled := !state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
+		if expected > 0 || state.Waiting > 0 || throttled {
 			return true
 		}
 	}

@@ -695,6 +695,23 @@ func TestScopesHaveRoomAgainAfterAClockHasGoneBack(t *testing.T) {
 	}
 }
 
+// The zero time also means that there was no throttle, and no question whether all must stay.
+func TestNewScopeFindsAPlaceOnAClockThatBeginsAtTheZeroTime(t *testing.T) {
+	t.Parallel()
+	for name, mode := range modes() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := newTable(func(c *scope.Config) {
+				c.Clock, c.Start, c.Max = clock.NewFake(time.Time{}), time.Time{}, 1
+				mode(c)
+			})
+			for _, key := range []string{"1", "2"} {
+				require.Equal(t, keyOf(key), u.use(key).Key)
+			}
+		})
+	}
+}
+
 // The clock of a strategy that was made outside of a testing/synctest bubble is years ahead of
 // the bubble.
 func TestIdleTimeBeginsAnewOnAnotherClock(t *testing.T) {
