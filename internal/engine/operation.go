@@ -249,8 +249,8 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		r.made--
 	case r.was == token.Ready && canceled:
 		r.made--
+		r.then, r.granted.sendPaid = token.Issued, r.limited() // as before its Wait, which paid
 		r.refuse(r.canceled(r.ctx))
-		r.granted.sendPaid = r.limited() // by Wait
 	case r.was == token.Ready:
 		change := r.report(retry.Result{})
 		if e.observed() {

@@ -384,19 +384,20 @@ type ungiven struct{ adaptive.Limiter }
 
 func (ungiven) Give(ratelimit.Request) { panic("give") }
 
-func TestQuotaIsGivenBackAlthoughTheLimiterTakesNoTokensBack(t *testing.T) {
+func TestRetryThatIsCanceledAfterItsWaitIsNotMadeAlthoughTheLimiterTakesNoTokensBack(t *testing.T) {
 	t.Parallel()
-	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return ungiven{sendrate.NewLimiter(sendrate.Config{}, clk)}
-		}
+	l := &scripted{}
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
+		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return ungiven{l} }
 	})
 	token, err := s.RefreshRetryToken(t.Context(), play.Sent(t, s), errThrottle)
 	require.NoError(t, err)
-	clk.Advance(time.Minute)
 	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 	require.PanicsWithValue(t, "give", func() { _ = s.RecordFailure(token, retry.ErrCanceled) })
 	require.Equal(t, 500, scopesOf(s)[""].Quota)
+	require.NoError(t, s.RecordFailure(token, retry.ErrAborted))
+	require.Equal(t, 500, scopesOf(s)[""].Quota)
+	require.Len(t, l.reports, 1)
 }
 
 // The pool fills while one retry waits, and others come later.
