@@ -54,7 +54,7 @@ const (
 	Issued  Phase = 1 << iota // everything
 	Ready                     // everything but Wait: the attempt may have been made
 	Refused                   // the end of the operation, and a last wait
-	locked                    // as Ready, after WhileReady
+	locked                    // as Ready, during WhileReady
 
 	phaseBits = 4
 	phaseMask = 1<<phaseBits - 1
