@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -278,6 +279,33 @@ func TestEveryKindOfRefusalIsToldWithItsReason(t *testing.T) {
 			require.Equal(t, c.failure, got[0].Err)
 			require.Equal(t, c.quota, got[0].Quota)
 			require.Equal(t, 1, got[0].Attempt)
+		})
+	}
+}
+
+func TestOperationEndsOnceAlthoughItsObserverEndsTheGoroutine(t *testing.T) {
+	t.Parallel()
+	for name, failures := range map[string][]error{"success": nil, "failure": {errServer, errServer, errServer}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var outcomes []string
+			s, _ := newStandard(t, func(c *standard.Config) {
+				c.Random = func() float64 { return 0 }
+				c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.OperationEnded {
+						outcomes = append(outcomes, e.Outcome())
+						runtime.Goexit()
+					}
+				})
+			})
+			ended := make(chan struct{})
+			go func() {
+				defer close(ended)
+				_, _ = retry.Do(t.Context(), s, retry.Operation{}, play.Answers(failures...))
+			}()
+			<-ended
+			require.Len(t, outcomes, 1)
+			require.NotContains(t, outcomes, "aborted")
 		})
 	}
 }

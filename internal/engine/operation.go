@@ -218,15 +218,16 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.refund(&r.granted)
 	}
 	r.scope.Ended(false)
+	var change ratelimit.Change
 	if r.heard() {
 		r.found = judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
-		change := r.report(result)
-		if e.observed() {
-			r.emitRate(change)
-			r.emitOver(nil)
-		}
+		change = r.report(result)
 	}
-	r.then = over
+	r.then = over // also if the observer of a user ends the goroutine
+	if e.observed() {
+		r.emitRate(change)
+		r.emitOver(nil)
+	}
 	return nil
 }
 
@@ -263,11 +264,11 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 // fail ends the operation without success.
 func (r *record) fail(failure error) {
 	r.refund(&r.granted)
+	r.then = over // also if the observer of a user ends the goroutine
 	if r.engine.observed() {
 		r.enter(attempting)
 		r.emitOver(r.reasonOf(failure))
 	}
-	r.then = over
 }
 
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.
