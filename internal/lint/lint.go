@@ -111,25 +111,24 @@ func (r *report) decided(v config.ValueError, wins bool) (instead string, over b
 
 // pass goes on after a bad value as a client of awssdk does.
 func (r *report) pass(v config.ValueError, inFile bool) (instead string, over bool) {
-	given := sharedfile.Setting{Key: v.Key, Text: v.Raw}
+	given, lost := sharedfile.Setting{Key: v.Key, Text: v.Raw}, false
 	for _, x := range r.pair.Files { // The stronger file comes last.
 		if s := x.Sections[sharedfile.Place{Profile: true, Name: r.pair.Profile}]; inFile && s != nil {
 			for _, other := range s.Settings() {
 				if other.Key == v.Key {
-					given = other
+					given, lost = other, x.BOM && s.Last == 1
 				}
 			}
 		}
 	}
 	instead, err := inSDK(given)
 	how := "a client of awssdk goes on with " + instead
-	switch n, _ := strconv.ParseInt(instead, 10, 64); {
+	switch n, notNumber := strconv.ParseInt(instead, 10, 64); {
+	case lost, err == nil && notNumber == nil && n == 0:
+		how, over = "a client of awssdk goes on as if it were not there", true
 	case err != nil:
 		r.refusal = cmp.Or(r.refusal, error(&v))
 		how, over = "so does "+toolGo, true
-	case v.Key == sharedfile.RetryMode:
-	case n == 0:
-		how, over = "a client of awssdk goes on as if it were not there", true
 	case n < 0 || n > math.MaxInt32:
 		instead, how = strconv.Itoa(math.MaxInt32), "a client of awssdk goes on without a limit"
 	}

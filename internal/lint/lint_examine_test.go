@@ -44,6 +44,7 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 		"a number of two lines":                {credentials: "[default]\nmax_attempts = 7\n  8\n  a = b\n", attempts: 3, origin: "built-in default", bad: inCredentials + `: "7\n...": ` + line + both, fails: true},
 		"no number above an indented property": {config: "[default]\nmax_attempts = x\n  a: b\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "x\n...": ` + line + both, fails: true},
 		"no number in a file":                  {config: "[default]\nmax_attempts = 3.5\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "3.5": ` + attempts + both, fails: true},
+		"no number that the SDK does not see":  {config: "\uFEFF[default]\nmax_attempts = ten\n", attempts: 3, origin: "built-in default", bad: inConfig + `: "ten": ` + attempts + absent},
 		"unknown mode":                         {env: map[string]string{"AWS_RETRY_MODE": "foo"}, attempts: 3, origin: "built-in default", bad: `AWS_RETRY_MODE: "foo": ` + mode + both, fails: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -199,7 +199,8 @@ func (e *section) value() {
 		by := "AWS_" + strings.ToUpper(v.Key)
 		over, _ := e.pair.Lookup(by)
 		_, err := inSDK(given)
-		e.noteIf(err != nil && !sharedfile.IsBlank(over), toolGo, "the value is refused, although "+by+" overrides it")
+		lost := e.BOM && e.current.Number == 1
+		e.noteIf(err != nil && !lost && !sharedfile.IsBlank(over), toolGo, "the value is refused, although "+by+" overrides it")
 	}
 	bad := e.passed[v.Key]
 	here := bad.File == e.Path && bad.Line == int(e.line)

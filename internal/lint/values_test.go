@@ -100,6 +100,10 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			credentials: "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n",
 			env:         map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"},
 		},
+		"attempts that it does not see": {
+			config: "\uFEFF[default]\nmax_attempts = ten\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "4"},
+			want: []string{"1 " + onlyGo + " " + python},
+		},
 		"another value of the file wins": {
 			config: "[default]\n[profile a]\nretry_mode = foo\n", credentials: "[a]\nretry_mode = standard\n",
 			env:  map[string]string{"AWS_RETRY_MODE": "standard"},
