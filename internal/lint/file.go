@@ -69,8 +69,10 @@ func (x *file) look(at *sharedfile.Pass) {
 	case sharedfile.Comment:
 		x.noteIf(!utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
 		x.noteIf(strings.Contains(at.Text, "\r"), python, endsAtCR)
-	case sharedfile.PropertyLine:
-		if sharedfile.RetryKey(at.Property.Key) == "" {
+	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
+		// Below a header without a name no section is kept.
+		x.noteIf(at.Header == "" && x.pair.All && oneQuote(at.Split()), toolGo, crash)
+		if at.Kind != sharedfile.PropertyLine || sharedfile.RetryKey(at.Property.Key) == "" {
 			return
 		}
 		every := at.Header == forAll && x.Kind == sharedfile.Config
@@ -86,7 +88,6 @@ func (x *file) look(at *sharedfile.Pass) {
 			}
 		}
 		at.Settings = every // The others of the section add nothing.
-	case sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 	}
 }
 
@@ -139,7 +140,7 @@ func (x *file) malformed(l *sharedfile.Line) {
 	inJS, bom := strings.HasPrefix(plain, "[") && strings.HasSuffix(plain, "]"), plain != text
 	if l.Text[0] != '[' {
 		p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
-		x.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
+		x.noteIf(oneQuote(p), toolGo, crash)
 		x.noteIf(inJS, toolJS, bomIsBlank+", so the line is a header")
 		noName := l.InGroup && l.Text[0] == '=' // A sub-property may have no name.
 		inComment := l.Fault == sharedfile.NoSign && strings.ContainsAny(l.Text, "=:")
@@ -222,6 +223,8 @@ func (x *file) noProfile(header string) string {
 	}
 	return text + strings.Join(meant, " or ") + there
 }
+
+func oneQuote(p sharedfile.Property) bool { return p.Value == "'" || p.Value == `"` }
 
 // trimJS drops what the JavaScript tool takes for whitespace at both ends, and it alone takes a byte-order
 // mark for it.

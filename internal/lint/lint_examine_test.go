@@ -103,6 +103,7 @@ func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {
 		"a colon before a key":                 {wanted + "[profile x]\n:a = b\n", "", []string{"4 " + python}},
 		"a name that the JavaScript tool bars": {wanted + "[profile __proto__]\n", "", []string{"3 " + onlyJS}},
 		"a value of one quote":                 {wanted + "[profile x]\na = '\n", "", []string{"4 " + onlyGo}},
+		"one quote below malformed headers":    {wanted + "[profile x\na = '\n[]\nb = \"\n  c = '\nd =\n  e = '\n# f = '\n", "", []string{"3 " + onlyGo + " " + python + " " + onlyJS, "4 " + onlyGo, "5 " + python, "6 " + onlyGo, "7 " + onlyGo, "9 " + onlyGo}},
 		"in the credentials file":              {wanted, "[x]\na = 1\na = 2\n[x]\n", []string{"3 " + python, "4 " + python}},
 		"a CR within a line":                   {wanted + "[profile x]\nnote = a\rb\n", "", []string{"4 " + python}},
 		"a key twice, once before a colon":     {wanted + "[profile x]\na: 1 = 2\na = 3\n", "", []string{"5 " + python}},

@@ -78,7 +78,7 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	default:
 		return
 	}
-	e.noteIf(p.Value == "'" || p.Value == `"`, toolGo, crash)
+	e.noteIf(oneQuote(p), toolGo, crash)
 	_, after, cut := strings.Cut(l.Text, "\r")
 	e.noteIf(cut, python, endsAtCR)
 	e.noteIf(cut && !strings.ContainsAny(after, "=:"), python, "what follows the CR"+unreadable)

@@ -137,7 +137,7 @@ func (f *File) read(profile string, all bool, look func(*Pass)) {
 		if kept != nil && at.Kind != Comment && (at.Kind != Malformed || at.Fault == NotUTF8) {
 			kept.Lines = append(kept.Lines, at.Line)
 		}
-		s.brief, s.settings = kept == nil, at.Settings
+		s.brief, s.settings = kept == nil && !all, at.Settings
 	}
 	f.useBareDefault()
 }
