@@ -1,8 +1,8 @@
 // Package lint looks at the settings and at the two files that package config has read, and says what is odd,
 // unknown or without effect, and which other AWS tool reads it differently.
 //
-// Each of these files uses those before it: findings.go is the sink, values.go looks at variables and values, file.go
-// at a file line by line as it is read, and section.go at the lines of one section. lint.go is what others call.
+// Each of these files uses those before it: file.go looks at a file line by line as it is read, values.go at variables
+// and values, and section.go at the lines of one section. findings.go is the sink of all, and lint.go what others call.
 package lint
 
 import (

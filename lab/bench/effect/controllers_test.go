@@ -154,8 +154,7 @@ func tableOfControllers() (all []row) {
 // TestTableOfControllers plays the table with the default and with Hold, with -seeds from -first on, and with
 // -v prints it: goodput as a share of R, the share of throttles, and the third figure, as means. It then says
 // which rows Hold loses: steady ones with up to ten clients by more than 0.03 R, a point of throttles or 0.05 of
-// Jain's index; others by more than 0.1 of it or more throttles; a doubled limit found after more than 20 s. With -short it
-// plays the rows with a limit of ten a second at most.
+// Jain's index; others by more than 0.1 of it or more throttles; a doubled limit found after more than 20 s.
 func TestTableOfControllers(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(*rows)
