@@ -37,8 +37,9 @@ VET := $(BIN)/vet
 lint_here = "$(CURDIR)/$(LINT)"
 vet_here = "$(CURDIR)/$(VET)"
 
-# Linters read what several modules depend on once in a workspace, instead of once for each.
-WORK := .bin/go.work
+# Linters read what several modules depend on once in a workspace, instead of once for each. The file names the Go that
+# has made it, and an older one refuses it.
+WORK := $(BIN)/go.work
 in_work = GOWORK="$(CURDIR)/$(WORK)"
 
 ROUNDS ?= 10
