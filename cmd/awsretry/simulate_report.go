@@ -38,6 +38,8 @@ func replace(name string, text []byte) error {
 	}
 	if target, err := filepath.EvalSymlinks(name); err == nil {
 		name = target
+	} else if old != nil { // a deleted file behind /dev/stdout
+		return inPlace()
 	}
 	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {

@@ -3,6 +3,8 @@
 package main
 
 import (
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -26,4 +28,29 @@ func TestReportIsWrittenToANamedPipe(t *testing.T) {
 	_, errs, status := runSimulate(t, "-o", path, "--limit", "20", "--offered", "1", "--seed", "1")
 	require.Zero(t, status, errs)
 	require.Contains(t, <-read, "</html>")
+}
+
+// Such as /dev/stdout, where the standard output is a temporary file that has no name any more.
+func TestReportIsWrittenToADeletedFileBehindALink(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	link := filepath.Join(dir, "link")
+	file, err := os.Create(filepath.Join(dir, "deleted"))
+	require.NoError(t, err)
+	defer func() { require.NoError(t, file.Close()) }()
+	require.NoError(t, os.Remove(file.Name()))
+	require.NoError(t, os.Symlink(fmt.Sprintf("/dev/fd/%d", file.Fd()), link))
+
+	_, errs, status := runSimulate(t, "-o", link, "--limit", "20", "--offered", "1", "--seed", "1")
+
+	require.Zero(t, status, errs)
+	_, err = file.Seek(0, io.SeekStart)
+	require.NoError(t, err)
+	text, err := io.ReadAll(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "</html>")
+	files, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	require.Equal(t, os.ModeSymlink, files[0].Type())
 }
