@@ -93,7 +93,7 @@ type step struct {
 
 func (c *call) classify(s *signs) error {
 	for _, header := range s.answer.unread {
-		fmt.Fprintf(c.errs, "awsretry classify: warning: --header %q: the value is no whole number, so the header counts as absent\n", header)
+		fmt.Fprintf(c.errs, "awsretry classify: warning: --header %q: the value is not a whole number of 0 or more, so the header counts as absent\n", header)
 	}
 	verdict, trail := classify.Default().Explain(classify.Outcome{
 		Err: s.err(), Service: c.service, Attempt: 1, CallerGone: strings.HasPrefix(s.transport, "caller_"),

@@ -89,14 +89,14 @@ func TestClassifyHeaders(t *testing.T) {
 func TestClassifyWarnsOfAHeaderThatItDoesNotRead(t *testing.T) {
 	t.Parallel()
 	for header, unread := range map[string]bool{
-		"Retry-After: 2": false, "Retry-After: 1.5": true, "retry-after=Wed, 21 Oct 2026 07:28:00 GMT": true, "Retry-After:": true,
+		"Retry-After: 2": false, "Retry-After: 1.5": true, "retry-after=Wed, 21 Oct 2026 07:28:00 GMT": true, "Retry-After:": true, "retry-after: -1": true,
 		"x-amz-retry-after: 1s": true, "x-amz-retry-after: 1500": false, "date: soon": false,
 	} {
 		status, _, errs := classifying(t, "--status", "503", "--header", header)
 		require.Zero(t, status)
 		want := ""
 		if unread {
-			want = fmt.Sprintf("awsretry classify: warning: --header %q: the value is no whole number, so the header counts as absent\n", header)
+			want = fmt.Sprintf("awsretry classify: warning: --header %q: the value is not a whole number of 0 or more, so the header counts as absent\n", header)
 		}
 		require.Equal(t, want, errs)
 	}
