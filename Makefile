@@ -86,7 +86,7 @@ no-race: ## run the tests that the race detector leaves out: allocations, texts,
 	lab/scripts/tagged '!race' $(MODULES)
 
 .PHONY: long
-long: ## run the simulations of many seconds that prove figures, without the race detector; five minutes
+long: ## run the simulations of many seconds that prove figures, without the race detector; three minutes
 	lab/scripts/tagged long $(MODULES)
 
 .PHONY: fmt-diff
