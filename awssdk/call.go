@@ -36,31 +36,36 @@ import (
 // A retryer around ours may keep its loop from calling any of these methods, and may make an attempt that the strategy has not
 // granted. Such an attempt begins another operation.
 type call struct {
-	*shared    // of the retryer that the loop has
-	phase      phase
-	input      any                           // of the operation
-	outer      context.Context               //nolint:containedctx // around the loop, for events: the span of an attempt ends with the attempt
-	ctx        context.Context               //nolint:containedctx // for decisions: not every method of a retryer is given one
-	installed  *shared                       // whose middlewares these are
-	loop       middleware.FinalizeMiddleware // of the SDK
-	next       middleware.FinalizeHandler    // that makes an attempt
-	retryer    *sdkRetryer                   // that the loop has called, or nil
-	attempt    attemptHeader                 // of the last attempt
-	most       int                           // attempts of the call, if the loop leaves them to the strategy
-	token      retry.Token
-	denied     error // why there is no token
-	start      time.Time
-	polls      bool             // whether the operation is a long poll
-	limited    *retry.Operation // whose attempts have a timeout, or nil
-	limit      retry.AttemptTimeout
-	unseekable bool          // whether the body cannot be sent again
-	result     retry.Result  // of the last attempt
-	retryable  bool          // whether the last failure is of a sort that is retried
-	refusal    error         // why there is no retry, or why the attempt that was due must not be made
-	last       *attemptError // of the last attempt
-	previous   error         // of the one before
-	delay      time.Duration // that RetryDelay returns
-	due        bool          // whether it does
+	context.Context                               //nolint:containedctx // around the loop
+	*shared                                       // of the retryer that the loop has
+	ctx             context.Context               //nolint:containedctx // for decisions: not every method of a retryer is given one
+	installed       *shared                       // whose middlewares these are
+	loop            middleware.FinalizeMiddleware // of the SDK
+	next            middleware.FinalizeHandler    // that makes an attempt
+	retryer         *sdkRetryer                   // that the loop has called, or nil
+	input           any                           // of the operation
+	now             *call                         // that the stack serves: this one, or a later one
+	phase           phase
+	polls           bool // whether the operation is a long poll
+	unseekable      bool // whether the body cannot be sent again
+	retryable       bool // whether the last failure is of a sort that is retried
+	due             bool // whether RetryDelay returns delay
+	delay           time.Duration
+	attempt         attemptHeader // of the last attempt
+	most            int           // attempts of the call, if the loop leaves them to the strategy
+	token           retry.Token
+	denied          error // why there is no token
+	start           time.Time
+	limited         *limited      // or nil
+	refusal         error         // why there is no retry, or why the attempt that was due must not be made
+	last            *attemptError // of the last attempt
+	previous        error         // of the one before
+}
+
+// limited is an operation whose attempts have a timeout.
+type limited struct {
+	op    retry.Operation
+	limit retry.AttemptTimeout
 }
 
 // phase is how far a call is.
@@ -135,9 +140,9 @@ func (c *call) open(ctx context.Context) (op retry.Operation, err error) {
 		c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
 	}
 	if c.limits(&op) {
-		c.limit, err = retry.TimeoutOf(c.timeout, op)
-		if c.limit != nil {
-			c.limited = new(op)
+		var limit retry.AttemptTimeout
+		if limit, err = retry.TimeoutOf(c.timeout, op); limit != nil {
+			c.limited = &limited{op, limit}
 		}
 	}
 	switch {
@@ -148,7 +153,7 @@ func (c *call) open(ctx context.Context) (op retry.Operation, err error) {
 		c.denied = fmt.Errorf("awssdk: WithOperation: MaxAttempts %d of %q in scope %q: must not be negative", op.MaxAttempts, op.Name, op.Key())
 		return op, c.denied
 	}
-	c.token, c.denied = c.strategy.AcquireInitialToken(c.outer, op)
+	c.token, c.denied = c.strategy.AcquireInitialToken(c.Context, op)
 	return op, nil
 }
 
@@ -161,14 +166,14 @@ func (c *call) wait(ctx context.Context) error {
 }
 
 // attempted takes the outcome of an attempt, and returns its error as one that carries the call.
-func (c *call) attempted(err error) error {
+func (c *call) attempted(result retry.Result, err error) error {
 	if c.last != nil {
 		c.previous = c.last.error
 	}
 	c.forget()
 	if err == nil {
 		if c.phase == sent && c.denied == nil {
-			_ = c.strategy.RecordSuccess(c.token, c.result)
+			_ = c.strategy.RecordSuccess(c.token, result)
 		}
 		c.phase = over
 		return nil

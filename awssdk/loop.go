@@ -23,17 +23,24 @@ type attemptHeader struct {
 
 // attemptOf reads the header of a request, such as "attempt=2; max=3; ttl=20261126T110000Z". A loop without a limit leaves max
 // out, and to it negative numbers are no limit.
-func attemptOf(request *smithyhttp.Request) attemptHeader {
-	text := request.Header.Get(attemptHeaderName)
-	return attemptHeader{number: numberIn(text, "attempt="), limit: numberIn(text, "max=")}
+func attemptOf(request *smithyhttp.Request) (h attemptHeader) {
+	if values := request.Header[attemptHeaderName]; len(values) > 0 {
+		rest := values[0]
+		h.number, rest = numberIn(rest, "attempt=")
+		h.limit, _ = numberIn(rest, "; max=")
+	}
+	return h
 }
 
-// numberIn returns the number after a key, or zero.
-func numberIn(text, key string) int {
-	_, rest, _ := strings.Cut(text, key)
-	digits, _, _ := strings.Cut(rest, ";")
-	n, _ := strconv.Atoi(digits) // zero for other texts
-	return max(n, 0)
+// numberIn returns the number after a key at the beginning of a text, or zero, and the rest of the text.
+func numberIn(text, key string) (n int, rest string) {
+	digits, _ := strings.CutPrefix(text, key)
+	end := strings.IndexByte(digits, ';')
+	if end < 0 {
+		end = len(digits)
+	}
+	n, _ = strconv.Atoi(digits[:end]) // zero for other texts
+	return max(n, 0), digits[end:]
 }
 
 // left returns how many attempts the loop makes at most, this one included: 0 if the strategy decides, math.MaxInt if there is

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"sync/atomic"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
@@ -28,14 +27,9 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 		loop = earlier.call.loop
 	}
 	s.markUserAgent(stack, loop)
-	c := &callContext{call: call{installed: s, loop: loop}}
+	c := &call{installed: s, loop: loop}
 	_, err := stack.Finalize.Swap(loopID, loopMiddleware{c})
-	begin := beginMiddleware{c}
-	if _, again := stack.Initialize.Get(begin.ID()); again {
-		_, swapErr := stack.Initialize.Swap(begin.ID(), begin)
-		return errors.Join(err, swapErr, s.addLimit(stack))
-	}
-	return errors.Join(err, stack.Initialize.Add(begin, middleware.After), s.addLimit(stack))
+	return errors.Join(err, stack.Initialize.Add(beginMiddleware{c}, middleware.After), s.addLimit(stack))
 }
 
 // markUserAgent names the retry mode in the User-Agent of the request, as the clients of the SDK do for its own retryers. A
@@ -56,63 +50,57 @@ func (s *shared) addLimit(stack *middleware.Stack) error {
 	return stack.Deserialize.Add(limit, middleware.After)
 }
 
-// callContext is the context of a call. With the call in it, the call costs one allocation.
-type callContext struct {
-	context.Context //nolint:containedctx // it is a context
-	used            atomic.Bool
-	call            call
-}
-
 // Value returns the call for its key.
-func (c *callContext) Value(key any) any {
+func (c *call) Value(key any) any {
 	if _, ok := key.(callKey); ok {
-		return &c.call
+		return c
 	}
 	return c.Context.Value(key)
 }
 
 type callKey struct{}
 
-// callFrom returns the call that ctx belongs to, or nil without the middlewares.
+// callFrom returns the call that ctx belongs to, or nil outside of its loop.
 func callFrom(ctx context.Context) *call {
 	c, _ := ctx.Value(callKey{}).(*call)
 	return c
 }
 
-// beginMiddleware begins a call. It is the last one of its step, because older clients name the service before that.
-type beginMiddleware struct{ *callContext }
+// beginMiddleware keeps the input of a call. It is the last one of its step, because others may change the input.
+type beginMiddleware struct{ call *call }
 
 func (beginMiddleware) ID() string { return "awsretry.Call" }
 
 func (m beginMiddleware) HandleInitialize(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	c := m.callContext
-	if c.used.Swap(true) { // The clients of the SDK make a stack for each call, but a program need not.
-		c = &callContext{call: call{installed: c.call.installed, loop: c.call.loop}}
+	c := m.call
+	if c.now != nil { // The clients of the SDK make a stack for each call, but a program need not.
+		c = &call{installed: c.installed, loop: c.loop}
 	}
-	c.Context, c.call.input = ctx, in.Parameters
-	return next.HandleInitialize(c, in)
+	m.call.now = c
+	c.input = in.Parameters
+	return next.HandleInitialize(ctx, in)
 }
 
 // loopMiddleware is in the place of the retry loop, and runs it. It ends the operation if the loop has not ended it.
-type loopMiddleware struct{ *callContext }
+type loopMiddleware struct{ call *call }
 
 func (loopMiddleware) ID() string { return loopID }
 
 func (m loopMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
-	c := callFrom(ctx)
+	c := m.call.now
 	if c == nil || c.phase != outside {
 		return m.call.loop.HandleFinalize(ctx, in, next)
 	}
-	c.phase, c.outer, c.ctx, c.next = idle, ctx, ctx, next
+	c.phase, c.Context, c.ctx, c.next = idle, ctx, ctx, next
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()
 	}()
-	out, metadata, err = c.loop.HandleFinalize(ctx, in, c)
+	out, metadata, err = c.loop.HandleFinalize(c, in, c)
 	return out, metadata, c.close(err)
 }
 
@@ -133,7 +121,7 @@ func (c *call) HandleFinalize(
 	c.shared, c.attempt = c.retryer.shared, attemptOf(request)
 	c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
 	if err := c.admit(ctx); err != nil {
-		return out, metadata, c.attempted(err)
+		return out, metadata, c.attempted(retry.Result{}, err)
 	}
 	if c.attempt.limit == openLimit {
 		tellLimit(request, c.most)
@@ -141,7 +129,7 @@ func (c *call) HandleFinalize(
 	returned := false
 	defer func() {
 		if !returned {
-			_ = c.attempted(retry.ErrAborted)
+			_ = c.attempted(retry.Result{}, retry.ErrAborted)
 		}
 	}()
 	if c.denied == nil {
@@ -149,10 +137,11 @@ func (c *call) HandleFinalize(
 	}
 	out, metadata, err = c.next.HandleFinalize(ctx, in)
 	returned = true
+	var result retry.Result
 	if err == nil {
-		c.result = c.installed.resultOf(ctx, c.input, out.Result, metadata)
+		result = resultOf(ctx, c.input, out.Result, metadata)
 	} else if seen := wrappingOf(c.loop, nil); seen.changes || !seen.ours {
 		c.ctx = endless{c.ctx}
 	}
-	return out, metadata, c.attempted(err)
+	return out, metadata, c.attempted(result, err)
 }

@@ -2,7 +2,6 @@ package awssdk
 
 import (
 	"context"
-	"path"
 	"reflect"
 	"strings"
 
@@ -16,14 +15,10 @@ import (
 )
 
 // resultOf returns how many of how many entries an output that is a success says that the service throttled.
-func (s *shared) resultOf(ctx context.Context, input, output any, about middleware.Metadata) retry.Result {
-	t := reflect.TypeOf(output)
-	known, ok := s.outputs.Load(t)
-	if !ok {
-		known, _ = s.outputs.LoadOrStore(t, batchOf(t))
-	}
-	if row, _ := known.(*batch); row != nil {
-		return row.read(awsmiddleware.GetServiceID(ctx), input, output, about)
+func resultOf(ctx context.Context, input, output any, about middleware.Metadata) retry.Result {
+	row := batchIn(awsmiddleware.GetOperationName(ctx))
+	if row.service != "" && row.service == awsmiddleware.GetServiceID(ctx) {
+		return row.read(input, output, about)
 	}
 	return retry.Result{}
 }
@@ -31,94 +26,80 @@ func (s *shared) resultOf(ctx context.Context, input, output any, about middlewa
 // batch says where the outputs of an operation have the codes of entries, and its inputs the entries.
 // The names are those of fields, one inside the other.
 type batch struct {
+	service string // as the SDK spells it
 	entries string // of the input; "" if only the output has them
 	results string // of the output: all of the entries, or those that failed
 	code    string // of one of the results; "" if all of them were throttled
 	whole   int64  // the size of a response that is as large as the service allows; 0 without such a size
 }
 
-// batchOf returns the row of a type of outputs; nil if there is none.
-func batchOf(t reflect.Type) *batch {
-	if t == nil || t.Kind() != reflect.Pointer || t.Elem().Kind() != reflect.Struct {
-		return nil
-	}
-	operation, isOutput := strings.CutSuffix(t.Elem().Name(), "Output")
-	if !isOutput || !strings.Contains(t.Elem().PkgPath(), "aws-sdk-go-v2/service/") {
-		return nil
-	}
-	if row := batchIn(path.Base(t.Elem().PkgPath()), operation); row != (batch{}) {
-		return &row
-	}
-	return nil
-}
-
-// batchIn returns the row of an operation of a client, by the name of its package. "Model" is the model of
-// the service that AWS publishes, "API Reference" the page of the operation there.
-func batchIn(client, operation string) (row batch) {
-	switch client + "." + operation {
+// batchIn returns the row of an operation; no two rows have operations of one name. "Model" is the model of the service
+// that AWS publishes, "API Reference" the page of the operation there.
+func batchIn(operation string) (row batch) {
+	switch operation {
 	// API Reference: what the throughput of a table leaves undone comes back unprocessed.
-	case "dynamodb.BatchWriteItem":
-		return batch{entries: "RequestItems", results: "UnprocessedItems"}
+	case "BatchWriteItem":
+		return batch{service: "DynamoDB", entries: "RequestItems", results: "UnprocessedItems"}
 	// API Reference: the same, and what does not fit into the 16 MB of a response.
-	case "dynamodb.BatchGetItem":
-		return batch{entries: "RequestItems", results: "UnprocessedKeys", whole: 15 << 20}
+	case "BatchGetItem":
+		return batch{service: "DynamoDB", entries: "RequestItems", results: "UnprocessedKeys", whole: 15 << 20}
 	// Model, BatchStatementErrorCodeEnum.
-	case "dynamodb.BatchExecuteStatement":
-		return batch{entries: "Statements", results: "Responses", code: "Error.Code"}
+	case "BatchExecuteStatement":
+		return batch{service: "DynamoDB", entries: "Statements", results: "Responses", code: "Error.Code"}
 	// API Reference: ErrorCode is ProvisionedThroughputExceededException or InternalFailure.
-	case "kinesis.PutRecords":
-		return batch{entries: "Records", results: "Records", code: "ErrorCode"}
+	case "PutRecords":
+		return batch{service: "Kinesis", entries: "Records", results: "Records", code: "ErrorCode"}
 	// API Reference, PutRecordBatchResponseEntry.
-	case "firehose.PutRecordBatch":
-		return batch{entries: "Records", results: "RequestResponses", code: "ErrorCode"}
+	case "PutRecordBatch":
+		return batch{service: "Firehose", entries: "Records", results: "RequestResponses", code: "ErrorCode"}
 	// API Reference, BatchResultErrorEntry.
-	case "sqs.SendMessageBatch", "sqs.DeleteMessageBatch", "sqs.ChangeMessageVisibilityBatch":
-		return batch{entries: "Entries", results: "Failed", code: "Code"}
-	case "sns.PublishBatch":
-		return batch{entries: "PublishBatchRequestEntries", results: "Failed", code: "Code"}
+	case "SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch":
+		return batch{service: "SQS", entries: "Entries", results: "Failed", code: "Code"}
+	case "PublishBatch":
+		return batch{service: "SNS", entries: "PublishBatchRequestEntries", results: "Failed", code: "Code"}
 	// API Reference, PutEventsResultEntry.
-	case "eventbridge.PutEvents", "eventbridge.PutPartnerEvents":
-		return batch{entries: "Entries", results: "Entries", code: "ErrorCode"}
+	case "PutEvents", "PutPartnerEvents":
+		return batch{service: "EventBridge", entries: "Entries", results: "Entries", code: "ErrorCode"}
 	// API Reference, CreateFleetError; EC2 Developer Guide, Error codes: RequestLimitExceeded.
-	case "ec2.CreateFleet":
-		return batch{results: "Errors", code: "ErrorCode"}
+	case "CreateFleet":
+		return batch{service: "EC2", results: "Errors", code: "ErrorCode"}
 	// API Reference, Error: the code SlowDown.
-	case "s3.DeleteObjects":
-		return batch{entries: "Delete.Objects", results: "Errors", code: "Code"}
+	case "DeleteObjects":
+		return batch{service: "S3", entries: "Delete.Objects", results: "Errors", code: "Code"}
 	// Model, BulkEmailStatus of both versions.
-	case "ses.SendBulkTemplatedEmail":
-		return batch{entries: "Destinations", results: "Status", code: "Status"}
-	case "sesv2.SendBulkEmail":
-		return batch{entries: "BulkEmailEntries", results: "BulkEmailEntryResults", code: "Status"}
+	case "SendBulkTemplatedEmail":
+		return batch{service: "SES", entries: "Destinations", results: "Status", code: "Status"}
+	case "SendBulkEmail":
+		return batch{service: "SESv2", entries: "BulkEmailEntries", results: "BulkEmailEntryResults", code: "Status"}
 	// Model, BatchItemErrorCode.
-	case "location.BatchUpdateDevicePosition":
-		return batch{entries: "Updates", results: "Errors", code: "Error.Code"}
-	case "location.BatchEvaluateGeofences":
-		return batch{entries: "DevicePositionUpdates", results: "Errors", code: "Error.Code"}
-	case "location.BatchPutGeofence":
-		return batch{entries: "Entries", results: "Errors", code: "Error.Code"}
-	case "location.BatchDeleteGeofence":
-		return batch{entries: "GeofenceIds", results: "Errors", code: "Error.Code"}
-	case "location.BatchGetDevicePosition", "location.BatchDeleteDevicePositionHistory":
-		return batch{entries: "DeviceIds", results: "Errors", code: "Error.Code"}
+	case "BatchUpdateDevicePosition":
+		return batch{service: "Location", entries: "Updates", results: "Errors", code: "Error.Code"}
+	case "BatchEvaluateGeofences":
+		return batch{service: "Location", entries: "DevicePositionUpdates", results: "Errors", code: "Error.Code"}
+	case "BatchPutGeofence":
+		return batch{service: "Location", entries: "Entries", results: "Errors", code: "Error.Code"}
+	case "BatchDeleteGeofence":
+		return batch{service: "Location", entries: "GeofenceIds", results: "Errors", code: "Error.Code"}
+	case "BatchGetDevicePosition", "BatchDeleteDevicePositionHistory":
+		return batch{service: "Location", entries: "DeviceIds", results: "Errors", code: "Error.Code"}
 	// Model, BatchPutAssetPropertyValueErrorCode.
-	case "iotsitewise.BatchPutAssetPropertyValue":
-		return batch{entries: "Entries", results: "ErrorEntries", code: "Errors.ErrorCode"}
+	case "BatchPutAssetPropertyValue":
+		return batch{service: "IoTSiteWise", entries: "Entries", results: "ErrorEntries", code: "Errors.ErrorCode"}
 	// Model, FailureReasonCode, FailureCode.
-	case "connect.BatchPutContact":
-		return batch{entries: "ContactDataRequestList", results: "FailedRequestList", code: "FailureReasonCode"}
-	case "connectcampaigns.PutDialRequestBatch":
-		return batch{entries: "DialRequests", results: "FailedRequests", code: "FailureCode"}
-	case "connectcampaignsv2.PutOutboundRequestBatch":
-		return batch{entries: "OutboundRequests", results: "FailedRequests", code: "FailureCode"}
+	case "BatchPutContact":
+		return batch{service: "Connect", entries: "ContactDataRequestList", results: "FailedRequestList", code: "FailureReasonCode"}
+	case "PutDialRequestBatch":
+		return batch{service: "ConnectCampaigns", entries: "DialRequests", results: "FailedRequests", code: "FailureCode"}
+	case "PutOutboundRequestBatch":
+		return batch{service: "ConnectCampaignsV2", entries: "OutboundRequests", results: "FailedRequests", code: "FailureCode"}
 	// Model, ErrorCode of BatchChannelMemberships.
-	case "chimesdkmessaging.BatchCreateChannelMembership":
-		return batch{entries: "MemberArns", results: "Errors", code: "ErrorCode"}
+	case "BatchCreateChannelMembership":
+		return batch{service: "Chime SDK Messaging", entries: "MemberArns", results: "Errors", code: "ErrorCode"}
 	}
 	return row
 }
 
-func (b *batch) read(service string, input, output any, about middleware.Metadata) (result retry.Result) {
+func (b *batch) read(input, output any, about middleware.Metadata) (result retry.Result) {
 	if b.whole > 0 && sizeOf(about) >= b.whole {
 		return result
 	}
@@ -127,7 +108,7 @@ func (b *batch) read(service string, input, output any, about middleware.Metadat
 		result.Throttled = leaves(results)
 	} else if results.Kind() == reflect.Slice {
 		for i := range results.Len() {
-			if isThrottle(service, results.Index(i), b.code) {
+			if isThrottle(b.service, results.Index(i), b.code) {
 				result.Throttled++
 			}
 		}

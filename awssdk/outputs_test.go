@@ -1,6 +1,7 @@
 package awssdk
 
 import (
+	"context"
 	"testing"
 
 	"github.com/aws/smithy-go/middleware"
@@ -115,20 +116,33 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			result := c.row.read("firehose", c.input, c.output, middleware.Metadata{})
+			c.row.service = "Firehose"
+			result := c.row.read(c.input, c.output, middleware.Metadata{})
 			require.Equal(t, retry.Result{Throttled: c.throttled, Entries: c.of}, result)
 		})
 	}
 }
 
-func TestOutputsOfNoClientAreNotRead(t *testing.T) {
+func TestOutputsOfOtherOperationsAreNotRead(t *testing.T) {
 	t.Parallel()
-	type BatchWriteItemOutput struct{ UnprocessedItems []int }
-	var s shared
-	for _, output := range []any{
-		nil, "text", new("text"), struct{}{}, BatchWriteItemOutput{[]int{1}}, &BatchWriteItemOutput{[]int{1}}, (*BatchWriteItemOutput)(nil),
+	type output struct{ UnprocessedItems []int }
+	for name, c := range map[string]struct {
+		service, operation string
+		output             any
+		throttled          int
+	}{
+		"the operation":                        {"DynamoDB", "BatchWriteItem", &output{[]int{1}}, 1},
+		"a value":                              {"DynamoDB", "BatchWriteItem", output{[]int{1}}, 1},
+		"an operation of another service":      {"Firehose", "BatchWriteItem", &output{[]int{1}}, 0},
+		"another operation":                    {"DynamoDB", "GetItem", &output{[]int{1}}, 0},
+		"no name":                              {"", "", &output{[]int{1}}, 0},
+		"no output":                            {"DynamoDB", "BatchWriteItem", nil, 0},
+		"a nil pointer":                        {"DynamoDB", "BatchWriteItem", (*output)(nil), 0},
+		"an output that a middleware replaced": {"DynamoDB", "BatchWriteItem", "text", 0},
+		"one with a field of another type":     {"DynamoDB", "BatchWriteItem", &struct{ UnprocessedItems string }{"text"}, 0},
 	} {
-		result := s.resultOf(t.Context(), nil, output, middleware.Metadata{})
-		require.Zero(t, result, "%T", output)
+		inCall(c.service, "", c.operation, func(ctx context.Context) {
+			require.Equal(t, c.throttled, resultOf(ctx, nil, c.output, middleware.Metadata{}).Throttled, name)
+		})
 	}
 }

@@ -29,6 +29,7 @@ type sdkRetryer struct {
 	scoped  string                    // as scopes spell it
 	owner   *owner                    // of the credentials of the client; nil if not known
 	plain   func() *sdkretry.Standard // for what belongs to no call
+	most    func() int                // attempts that the strategy allows a call
 }
 
 // shared is what the retryers of one strategy for all services have in common.
@@ -42,7 +43,6 @@ type shared struct {
 	accounts     accounts
 	timeout      retry.AttemptTimeout // or nil
 	inputs       sync.Map             // of the indices of fields, []int, by reflect.Type
-	outputs      sync.Map             // of *batch by reflect.Type, nil for types without a row
 }
 
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)
@@ -58,23 +58,31 @@ func newRetryer(strategy retry.Strategy, o options) (*sdkRetryer, error) {
 	field, _ := reflect.TypeFor[sdkretry.Attempt]().FieldByName("retryer")
 	common := &shared{retryerField: field.Index, operation: o.operation, timeout: o.timeout}
 	common.accounts.given = o.account
-	common.use(strategy)
-	return (&sdkRetryer{shared: common}).forService(""), nil
+	r := &sdkRetryer{shared: common}
+	r.use(strategy)
+	return r, nil
 }
 
 // use sets the strategy. It comes before the first call that the settings are known for.
-func (s *shared) use(strategy retry.Strategy) {
-	s.strategy, s.mark = strategy, awsmiddleware.UserAgentFeatureRetryModeStandard
+func (r *sdkRetryer) use(strategy retry.Strategy) {
+	r.strategy, r.mark = strategy, awsmiddleware.UserAgentFeatureRetryModeStandard
 	if strategy.Snapshot().Mode == "adaptive" {
-		s.mark = awsmiddleware.UserAgentFeatureRetryModeAdaptive
+		r.mark = awsmiddleware.UserAgentFeatureRetryModeAdaptive
 	}
+	r.prepare()
+}
+
+// prepare says how to find what r needs to find only once.
+func (r *sdkRetryer) prepare() {
+	r.plain = sync.OnceValue(r.standard)
+	r.most = sync.OnceValue(func() int { return r.attempts(r.scoped) })
 }
 
 // forService returns the retryer for the clients of one service. It shares everything with r
 // but has the defaults of the service.
 func (r *sdkRetryer) forService(id string) *sdkRetryer {
 	named := &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
-	named.plain = sync.OnceValue(named.standard)
+	named.prepare()
 	return named
 }
 
@@ -102,7 +110,7 @@ func (r *sdkRetryer) MaxAttempts() int {
 	if r.operation != nil && r.service != "" {
 		return openLimit
 	}
-	return r.attempts(r.scoped)
+	return r.most()
 }
 
 // attempts returns how many attempts the strategy allows a call of a service.

@@ -41,7 +41,7 @@ func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attempt
 	}
 	op.LongPolling = isLongPolling(op.Service, op.Name)
 	scope, named := scopeFrom(ctx)
-	op = r.withScope(ctx, op, input, !named)
+	r.setScope(ctx, &op, input, !named)
 	if r.operation != nil {
 		if limit == 0 { // the loop has no limit of its own
 			op.MaxAttempts = r.attempts(op.Service)

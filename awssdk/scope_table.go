@@ -139,9 +139,9 @@ func regionOf(service, region string) string {
 	return "aws-global"
 }
 
-// withScope sets in op what AWS counts the call by. ask is whether the account matters so much that
+// setScope sets in op what AWS counts the call by. ask is whether the account matters so much that
 // the credentials of the client may be asked for it.
-func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input any, ask bool) retry.Operation {
+func (r *sdkRetryer) setScope(ctx context.Context, op *retry.Operation, input any, ask bool) {
 	op.Region = regionOf(op.Service, op.Region)
 	var text string
 	var at resource
@@ -160,7 +160,7 @@ func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input an
 			op.Region = at.region
 		}
 		if by == byName && at.name != "" && at.account == "" {
-			return op
+			return
 		}
 	case byService:
 	}
@@ -181,5 +181,4 @@ func (r *sdkRetryer) withScope(ctx context.Context, op retry.Operation, input an
 		}
 	}
 	op.Account = own
-	return op
 }

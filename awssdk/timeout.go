@@ -49,11 +49,11 @@ func (limitMiddleware) HandleDeserialize(
 	if !ok || c == nil || c.limited == nil || c.phase != sent {
 		return next.HandleDeserialize(ctx, in)
 	}
-	op := *c.limited
+	op := c.limited.op
 	if c.unseekable || c.denied != nil {
 		op.MaxAttempts = 1
 	}
-	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limit, bodySize(request))
+	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limited.limit, bodySize(request))
 	if limit == nil || err != nil {
 		if err == nil {
 			out, metadata, err = next.HandleDeserialize(ctx, in)

@@ -45,6 +45,11 @@ func lookAt(v reflect.Value, shared uintptr, left int) wrapping {
 	if v.Type() == reflect.TypeFor[sdkRetryer]() {
 		return wrapping{ours: shared == 0 || v.Field(0).Pointer() == shared}
 	}
+	return lookInside(v, shared, left)
+}
+
+// lookInside looks at the fields of a retryer that is not ours. Its loop over them allocates, so it is not in lookAt.
+func lookInside(v reflect.Value, shared uintptr, left int) wrapping {
 	locks := hasLock(v.Type())
 	for declared, field := range v.Fields() {
 		if !field.Type().Implements(reflect.TypeFor[aws.Retryer]()) || locks && !declared.Anonymous {
