@@ -8,7 +8,6 @@ import (
 
 // The state machines behind a SendRate, for their own tests.
 type (
-	Bucket       = bucket
 	Cubic        = cubic
 	MeasuredRate = measuredRate
 )
@@ -31,28 +30,24 @@ func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
 	return c
 }
 
-// At moves the time on.
-func (b *bucket) At(now time.Time) *bucket {
-	if now.After(b.now) {
-		b.now = now
-	}
-	return b
-}
+// Tokens returns how many send tokens there are as of the last call.
+func (s *SendRate) Tokens() float64 { return s.tokens() }
 
-func (b *bucket) Fill() ratelimit.Rate       { return b.fill }
-func (b *bucket) Capacity() float64          { return b.capacity }
-func (b *bucket) Tokens() float64            { return b.tokens }
+// Capacity returns how many fit without a lift.
+func (s *SendRate) Capacity() float64 { return s.capacity }
+
+// Rate returns the rate as of the last response.
 func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }
 
 // SetRate sets the send rate, at most to the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
 	s.forward(now)
 	s.limited = true
-	s.bucket.SetRate(min(rate, s.ceiling))
+	s.setRate(rate)
 }
 
 // Newest returns the newest instant seen.
-func (s *SendRate) Newest() time.Time { return s.bucket.now }
+func (s *SendRate) Newest() time.Time { return s.now }
 
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {

@@ -58,9 +58,9 @@ func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 // waiting caller.
 func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 	now := l.line.Lock()
-	change.From = l.state.bucket.fill
+	change.From = l.state.fill
 	change.Cut = l.state.Report(now, r)
-	change.To, change.Limited = l.state.bucket.fill, l.state.limited
+	change.To, change.Limited = l.state.fill, l.state.limited
 	if change.Limited != l.limited.Load() { // false only for a state that was reset
 		l.limited.Store(change.Limited)
 	}

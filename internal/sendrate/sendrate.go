@@ -25,14 +25,26 @@ type SendRate struct {
 	config   Config
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
+	least    ratelimit.Rate // fill rate
+	room     float64        // the lowest capacity
+	burst    float64        // the capacity at any rate, if it is known; otherwise 0
 
 	ahead    time.Duration // what all instants below are ahead of a clock that has gone back
-	bucket   bucket        // bucket.now is the newest instant
+	now      time.Time     // the newest instant
 	measured measuredRate
 	cubic    cubic
 	hold     hold // of ratelimit.Hold, which has no use for cubic
 	limited  bool
 	lastCut  time.Time // zero before the first
+
+	fill     ratelimit.Rate
+	capacity float64 // without a lift
+	lifted   float64 // what the first in line costs, if that is above the capacity
+
+	// What the tokens grow from. Reads do not add to a sum, because each addition rounds and a read
+	// must not prolong a wait.
+	since time.Time
+	base  float64
 }
 
 // Config describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs with one cut
@@ -67,23 +79,23 @@ type Config struct {
 func New(config Config, start time.Time) SendRate {
 	s := SendRate{
 		config: config, ceiling: refill.Amount(config.Ceiling), starting: refill.Amount(config.StartingRate),
-		bucket: bucket{now: start}, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
+		least: MinFillRate, room: max(minCapacity, refill.Amount(config.Cost)),
+		now: start, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
 	}
 	if s.ceiling > 0 {
 		s.starting = min(cmp.Or(s.starting, s.ceiling), s.ceiling)
 	} else {
 		s.ceiling = ratelimit.Rate(math.Inf(1))
 	}
-	s.bucket.room, s.bucket.least = refill.Amount(config.Cost), MinFillRate
 	if config.Controller == ratelimit.Hold {
-		s.bucket.least = holdLeast
+		s.least = holdLeast
 	}
 	if s.starting > 0 {
-		s.bucket.least = min(s.bucket.least, s.starting/2)
-		s.bucket.burst = refill.Amount(config.Burst)
+		s.least = min(s.least, s.starting/2)
+		s.burst = refill.Amount(config.Burst)
 	}
 	unit := refill.Cost(config.Cost)
-	s.hold = hold{unit: unit, least: float64(s.bucket.least) / unit, ceiling: float64(s.ceiling) / unit}
+	s.hold = hold{unit: unit, least: float64(s.least) / unit, ceiling: float64(s.ceiling) / unit}
 	if s.starting > 0 {
 		s.begin(start, s.starting)
 	}
@@ -96,8 +108,8 @@ func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
 	s.cubic.setMax(rate)
 	s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
 	s.hold.Begin(start, rate)
-	s.bucket.SetRate(rate)
-	s.bucket.Give(max(1, s.bucket.burst))
+	s.setRate(rate)
+	s.set(max(1, s.burst))
 }
 
 // Report counts a response that arrived at now and sets the send rate to that of the controller, at most to the
@@ -120,11 +132,11 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	}
 	if r.Throttled {
 		s.limited, s.lastCut = true, now
-		if s.config.Controller == ratelimit.Hold || s.bucket.burst > 0 {
-			s.bucket.Empty()
+		if s.config.Controller == ratelimit.Hold || s.burst > 0 { // so that no saved tokens go into an empty service
+			s.set(min(s.tokens(), s.room))
 		}
 	}
-	s.bucket.SetRate(min(rate, s.ceiling))
+	s.setRate(rate)
 	return r.Throttled
 }
 
@@ -144,7 +156,7 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	}
 	use := measured
 	if s.limited {
-		use = min(use, s.bucket.fill)
+		use = min(use, s.fill)
 	}
 	return s.cubic.Throttle(now, use)
 }
@@ -155,34 +167,54 @@ func (s *SendRate) answersEarlierCut(sent time.Time) bool {
 	return s.config.Controller != ratelimit.CutPerThrottle && !sent.IsZero() && sent.Add(s.ahead).Before(s.lastCut)
 }
 
+// setRate changes the fill rate to rate, but at least to the lowest and at most to the ceiling, and the capacity to that
+// of a second, or to Config.Burst; it is at least room. The time until now fills the bucket at the old rate. Tokens above
+// the new capacity are dropped.
+func (s *SendRate) setRate(rate ratelimit.Rate) {
+	tokens := s.tokens()
+	rate = refill.Amount(min(rate, s.ceiling))
+	s.fill = max(rate, s.least)
+	s.capacity = max(cmp.Or(s.burst, float64(rate)), s.room)
+	s.set(tokens)
+}
+
 // Take takes cost send tokens if they are there, and returns the newest instant seen. If they are not there, it takes
 // none and returns when they will be at the current rate, which is always later; the zero time if never. A caller that
 // comes then is not too early. Before limiting begins, Take returns now, takes nothing, and does not count now as an
 // instant seen. It does not wait. A negative cost counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
-	if !s.limitedAt(now) {
+	wait := s.Until(now, cost)
+	switch {
+	case !s.limited:
 		return now, true
-	}
-	wait, ok := s.bucket.Take(cost)
-	if wait == refill.Endless {
+	case wait == refill.Endless:
 		return time.Time{}, false
+	case wait == 0:
+		s.set(s.tokens() - refill.Amount(cost))
 	}
-	return s.bucket.now.Add(wait - s.ahead), ok
+	return s.now.Add(wait - s.ahead), wait == 0
 }
 
-// Until returns how long cost tokens take at the current rate, regardless of the capacity; zero if
+// Until returns how long cost tokens take at the current rate, as refill.Wait says, regardless of the capacity; zero if
 // they are there or if nothing is limited yet. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limitedAt(now) {
 		return 0
 	}
-	return s.bucket.Until(cost)
+	tokens := s.tokens()
+	if cost = refill.Amount(cost); cost <= tokens {
+		return 0
+	}
+	if tokens == s.limit() { // more has not come
+		s.set(tokens)
+	}
+	return refill.Left(refill.Wait(s.base, cost, float64(s.fill)), s.now.Sub(s.since))
 }
 
 // Give returns send tokens that were taken but not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
 	if s.limitedAt(now) {
-		s.bucket.Give(cost)
+		s.set(s.tokens() + refill.Amount(cost))
 	}
 }
 
@@ -198,21 +230,35 @@ func (s *SendRate) limitedAt(now time.Time) bool {
 // than the capacity; a cost of 0 ends that. It takes effect from now on.
 func (s *SendRate) Lift(now time.Time, cost float64) {
 	s.forward(now)
-	s.bucket.Lift(cost)
+	if cost = refill.Amount(cost); cost != s.lifted {
+		tokens := s.tokens()
+		s.lifted = cost
+		s.set(tokens)
+	}
 }
 
+func (s *SendRate) limit() float64 { return max(s.capacity, s.lifted) }
+
+// tokens returns how many there are now. Before the first rate time brings none, as in every AWS SDK.
+func (s *SendRate) tokens() float64 {
+	return min(refill.Grown(s.base, float64(s.fill), s.now.Sub(s.since)), s.limit())
+}
+
+// set sets the number of tokens now, up to the limit.
+func (s *SendRate) set(tokens float64) { s.base, s.since = min(tokens, s.limit()), s.now }
+
 // Fill returns the send rate.
-func (s *SendRate) Fill() ratelimit.Rate { return s.bucket.fill }
+func (s *SendRate) Fill() ratelimit.Rate { return s.fill }
 
 // State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
 	state := retry.ScopeSnapshot{
 		SendRateSource: "local",
 		Limited:        s.limited,
-		FillRate:       float64(s.bucket.fill),
+		FillRate:       float64(s.fill),
 		MeasuredRate:   float64(s.measured.rate),
-		SendTokens:     s.bucket.tokens,
-		SendCapacity:   s.bucket.capacity,
+		SendTokens:     s.tokens(),
+		SendCapacity:   s.capacity,
 	}
 	if !s.lastCut.IsZero() {
 		state.LastThrottle = s.lastCut.Add(-s.ahead)
@@ -223,12 +269,12 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 // forward returns the newest instant, of the time that never goes back, which may be now.
 func (s *SendRate) forward(now time.Time) time.Time {
 	switch now := now.Add(s.ahead); {
-	case instant.OfAnotherClock(now, s.bucket.now):
+	case instant.OfAnotherClock(now, s.now):
 		*s = New(s.config, now.Add(-s.ahead))
-	case s.config.clocked && instant.WentBack(now, s.bucket.now):
-		s.ahead += s.bucket.now.Sub(now)
-	case now.After(s.bucket.now):
-		s.bucket.now = now
+	case s.config.clocked && instant.WentBack(now, s.now):
+		s.ahead += s.now.Sub(now)
+	case now.After(s.now):
+		s.now = now
 	}
-	return s.bucket.now
+	return s.now
 }

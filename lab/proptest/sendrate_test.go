@@ -256,6 +256,7 @@ func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
 			sent = now
 		}
 		if m.cut && m.config.Controller != ratelimit.CutPerThrottle && sent.Before(m.lastThrottle) {
+			m.refill(now)
 			return false
 		}
 		m.lastMax = measured

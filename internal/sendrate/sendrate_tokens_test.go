@@ -13,32 +13,29 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// bucketAt returns a bucket with this fill rate, empty at second 0.
-func bucketAt(rate ratelimit.Rate) *sendrate.Bucket {
-	bucket := new(sendrate.Bucket)
-	bucket.At(at(0)).SetRate(rate)
-	return bucket
+// bucketAt returns a state with this fill rate, without tokens at second 0.
+func bucketAt(rate ratelimit.Rate) *sendrate.SendRate {
+	bucket := sendrate.New(sendrate.Config{}, at(0))
+	bucket.SetRate(at(0), rate)
+	return &bucket
 }
 
-func TestBucketZeroValueIsEmptyAndDoesNotFill(t *testing.T) {
+func TestBucketIsEmptyAndDoesNotFillBeforeTheFirstRate(t *testing.T) {
 	t.Parallel()
-	var bucket sendrate.Bucket
-
-	wait, ok := bucket.At(at(1e6)).Take(1)
-
-	require.False(t, ok)
-	require.Equal(t, time.Duration(math.MaxInt64), wait)
-	require.Equal(t, time.Duration(math.MaxInt64), bucket.At(at(2e6)).Until(1e-300))
+	bucket := sendrate.New(sendrate.Config{}, at(0))
+	bucket.Lift(at(1e6), 5)
 	require.Zero(t, bucket.Tokens())
-	require.Zero(t, bucket.At(at(2e6)).Until(0))
+	bucket.SetRate(at(2e6), 2)
+	require.Zero(t, bucket.Tokens())
+	require.Equal(t, time.Second, bucket.Until(at(2e6), 2))
 }
 
 func TestBucketUntilTakesNothing(t *testing.T) {
 	t.Parallel()
 	bucket := bucketAt(2)
 
-	require.Zero(t, bucket.At(at(1)).Until(2))
-	require.Zero(t, bucket.At(at(1)).Until(2))
+	require.Zero(t, bucket.Until(at(1), 2))
+	require.Zero(t, bucket.Until(at(1), 2))
 	require.InDelta(t, 2, bucket.Tokens(), 0)
 }
 
@@ -58,9 +55,9 @@ func TestBucketGive(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bucket := bucketAt(4)
-			bucket.At(at(0)).Lift(tt.lift)
+			bucket.Lift(at(0), tt.lift)
 
-			bucket.At(at(0.25)).Give(tt.give)
+			bucket.Give(at(0.25), tt.give)
 
 			require.InDelta(t, tt.want, bucket.Tokens(), 0)
 		})
@@ -70,17 +67,17 @@ func TestBucketGive(t *testing.T) {
 func TestBucketLiftedFillsUpToTheCost(t *testing.T) {
 	t.Parallel()
 	bucket := bucketAt(0.5)
-	require.Equal(t, 9998*time.Millisecond, bucket.At(at(0.002)).Until(5))
-	require.Equal(t, 8*time.Second, bucket.At(at(100)).Until(5), "not lifted: it stops at the capacity")
+	require.Equal(t, 9998*time.Millisecond, bucket.Until(at(0.002), 5))
+	require.Equal(t, 8*time.Second, bucket.Until(at(100), 5), "not lifted: it stops at the capacity")
 
-	bucket.At(at(100)).Lift(5)
+	bucket.Lift(at(100), 5)
 	require.InDelta(t, 1, bucket.Tokens(), 0, "it counts from now")
 	require.InDelta(t, 1, bucket.Capacity(), 0, "the capacity is that for others")
-	require.Equal(t, 4*time.Second, bucket.At(at(104)).Until(5))
-	require.Zero(t, bucket.At(at(500)).Until(5))
+	require.Equal(t, 4*time.Second, bucket.Until(at(104), 5))
+	require.Zero(t, bucket.Until(at(500), 5))
 	require.InDelta(t, 5, bucket.Tokens(), 0, "and no further")
 
-	_, ok := bucket.At(at(500)).Take(5)
+	_, ok := bucket.Take(at(500), 5)
 	require.True(t, ok)
 	require.Zero(t, bucket.Tokens())
 }
@@ -88,20 +85,20 @@ func TestBucketLiftedFillsUpToTheCost(t *testing.T) {
 func TestBucketLiftEnds(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
-		act  func(bucket *sendrate.Bucket)
+		act  func(bucket *sendrate.SendRate)
 		want float64
 	}{
-		"by a lift of zero":          {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(0) }, 2},
-		"by one below the capacity":  {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(1) }, 2},
-		"by a smaller one, to there": {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(3) }, 3},
-		"not by a greater one":       {func(bucket *sendrate.Bucket) { bucket.At(at(100)).Lift(10) }, 5},
-		"not by a lower rate":        {func(bucket *sendrate.Bucket) { bucket.At(at(100)).SetRate(1) }, 5},
+		"by a lift of zero":          {func(bucket *sendrate.SendRate) { bucket.Lift(at(100), 0) }, 2},
+		"by one below the capacity":  {func(bucket *sendrate.SendRate) { bucket.Lift(at(100), 1) }, 2},
+		"by a smaller one, to there": {func(bucket *sendrate.SendRate) { bucket.Lift(at(100), 3) }, 3},
+		"not by a greater one":       {func(bucket *sendrate.SendRate) { bucket.Lift(at(100), 10) }, 5},
+		"not by a lower rate":        {func(bucket *sendrate.SendRate) { bucket.SetRate(at(100), 1) }, 5},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			bucket := bucketAt(2)
-			bucket.At(at(0)).Lift(5)
+			bucket.Lift(at(0), 5)
 
 			tt.act(bucket)
 
@@ -111,17 +108,17 @@ func TestBucketLiftEnds(t *testing.T) {
 }
 
 func TestBucketArgumentsOutOfRange(t *testing.T) {
-	for name, f := range map[string]func(b *sendrate.Bucket){
-		"take -5":  func(b *sendrate.Bucket) { b.At(at(1)).Take(-5) },
-		"give -5":  func(b *sendrate.Bucket) { b.At(at(1)).Give(-5) },
-		"give NaN": func(b *sendrate.Bucket) { b.At(at(1)).Give(math.NaN()) },
-		"lift NaN": func(b *sendrate.Bucket) { b.At(at(1)).Lift(math.NaN()) },
-		"rate NaN": func(b *sendrate.Bucket) { b.At(at(1)).SetRate(ratelimit.Rate(math.NaN())) },
+	for name, f := range map[string]func(b *sendrate.SendRate){
+		"take -5":  func(b *sendrate.SendRate) { b.Take(at(1), -5) },
+		"give -5":  func(b *sendrate.SendRate) { b.Give(at(1), -5) },
+		"give NaN": func(b *sendrate.SendRate) { b.Give(at(1), math.NaN()) },
+		"lift NaN": func(b *sendrate.SendRate) { b.Lift(at(1), math.NaN()) },
+		"rate NaN": func(b *sendrate.SendRate) { b.SetRate(at(1), ratelimit.Rate(math.NaN())) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := bucketAt(2)
 			f(b)
-			b.At(at(2)).SetRate(2)
+			b.SetRate(at(2), 2)
 			require.GreaterOrEqual(t, b.Tokens(), 0.0)
 			require.LessOrEqual(t, b.Tokens(), b.Capacity())
 			require.False(t, math.IsNaN(b.Tokens()))
@@ -129,7 +126,7 @@ func TestBucketArgumentsOutOfRange(t *testing.T) {
 	}
 	t.Run("take -5 before anything else", func(t *testing.T) {
 		b := bucketAt(2)
-		b.At(at(1)).Take(-5)
+		b.Take(at(1), -5)
 		require.LessOrEqual(t, b.Tokens(), b.Capacity())
 	})
 }
@@ -147,19 +144,23 @@ func TestBucketWaitIsTheShortestThatSuffices(t *testing.T) {
 	for range 20_000 {
 		rate := ratelimit.Rate(between(random, 0.5, 1<<53))
 		bucket, now := bucketAt(rate), at(0)
-		bucket.At(now).Give(float64(random.IntN(3)) / 2 * random.Float64() * bucket.Capacity())
+		bucket.Give(now, float64(random.IntN(3))/2*random.Float64()*bucket.Capacity())
 		tokens := bucket.Tokens()
 		cost := min(math.Nextafter(tokens+between(random, 1e-12, 1<<53), math.Inf(1)), 1<<53)
-		bucket.At(now).Lift(cost)
+		bucket.Lift(now, cost)
 
-		wait, ok := bucket.At(now).Take(cost)
+		due, ok := bucket.Take(now, cost)
 
 		require.False(t, ok)
-		require.Equal(t, refill.Wait(tokens, cost, float64(rate)), wait)
-		if wait < refill.Endless {
-			_, ok = bucket.At(now.Add(wait)).Take(cost)
-			require.True(t, ok, "%v for %v of %v at %v/s", wait, cost, tokens, rate)
+		wait := refill.Wait(tokens, cost, float64(rate))
+		require.Equal(t, wait, bucket.Until(now, cost))
+		if wait == refill.Endless {
+			require.Zero(t, due)
+			continue
 		}
+		require.Equal(t, now.Add(wait), due)
+		_, ok = bucket.Take(due, cost)
+		require.True(t, ok, "%v for %v of %v at %v/s", wait, cost, tokens, rate)
 	}
 }
 
@@ -170,23 +171,24 @@ func TestBucketWaitSufficesThoughLookedAtMeanwhile(t *testing.T) {
 	for range 20_000 {
 		bucket := bucketAt(ratelimit.Rate(between(random, 0.5, 1e6)))
 		cost := math.Round(between(random, 1, 1e9))
-		bucket.At(at(0)).Lift(cost)
-		wait, ok := bucket.At(at(0)).Take(cost)
+		bucket.Lift(at(0), cost)
+		due, ok := bucket.Take(at(0), cost)
 		require.False(t, ok)
 
+		wait := due.Sub(at(0))
 		for part := range 8 {
 			look := at(0).Add(time.Duration(float64(wait) * float64(part) / 8))
 			switch random.IntN(3) {
 			case 0:
-				bucket.At(look).Take(cost)
+				bucket.Take(look, cost)
 			case 1:
-				bucket.At(look).Lift(cost)
+				bucket.Lift(look, cost)
 			default:
-				bucket.At(look).Until(random.Float64() * cost)
+				bucket.Until(look, random.Float64()*cost)
 			}
 		}
 
-		_, ok = bucket.At(at(0).Add(wait)).Take(cost)
+		_, ok = bucket.Take(due, cost)
 		require.True(t, ok, "%v for %v at %v/s", wait, cost, bucket.Fill())
 	}
 }
@@ -213,21 +215,21 @@ func TestBucketTokensStayWithinTheirLimit(t *testing.T) {
 }
 
 // useBucket calls one of the methods and returns how many tokens the call gave back.
-func useBucket(random *rand.Rand, bucket *sendrate.Bucket, now time.Time, lifted *float64) (given float64) {
+func useBucket(random *rand.Rand, bucket *sendrate.SendRate, now time.Time, lifted *float64) (given float64) {
 	amount := random.Float64() * 5
 	switch random.IntN(5) {
 	case 0:
-		bucket.At(now).SetRate(ratelimit.Rate(amount))
+		bucket.SetRate(now, ratelimit.Rate(amount))
 	case 1:
 		*lifted = amount
-		bucket.At(now).Lift(amount)
+		bucket.Lift(now, amount)
 	case 2:
 		given = amount
-		bucket.At(now).Give(amount)
+		bucket.Give(now, amount)
 	case 3:
-		bucket.At(now).Until(amount)
+		bucket.Until(now, amount)
 	default:
-		bucket.At(now).Take(amount)
+		bucket.Take(now, amount)
 	}
 	return given
 }
