@@ -77,39 +77,29 @@ type Config struct {
 // New returns a state that begins at start and ignores config.Start. With the zero time it begins
 // at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
+	starting, ceiling, unit := refill.Amount(config.StartingRate), refill.Amount(config.Ceiling), refill.Cost(config.Cost)
+	starting, ceiling = cmp.Or(starting, ceiling), cmp.Or(ceiling, ratelimit.Rate(math.Inf(1)))
 	s := SendRate{
-		config: config, ceiling: refill.Amount(config.Ceiling), starting: refill.Amount(config.StartingRate),
+		config: config, ceiling: ceiling, starting: min(starting, ceiling),
 		least: MinFillRate, room: max(minCapacity, refill.Amount(config.Cost)),
 		now: start, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
-	}
-	if s.ceiling > 0 {
-		s.starting = min(cmp.Or(s.starting, s.ceiling), s.ceiling)
-	} else {
-		s.ceiling = ratelimit.Rate(math.Inf(1))
 	}
 	if config.Controller == ratelimit.Hold {
 		s.least = holdLeast
 	}
 	if s.starting > 0 {
 		s.least = min(s.least, s.starting/2)
-		s.burst = refill.Amount(config.Burst)
 	}
-	unit := refill.Cost(config.Cost)
 	s.hold = hold{unit: unit, least: float64(s.least) / unit, ceiling: float64(s.ceiling) / unit}
-	if s.starting > 0 {
-		s.begin(start, s.starting)
+	if s.starting > 0 { // limited from the start, at a rate known to be good, as if CUBIC had just climbed back to it
+		s.limited, s.burst = true, refill.Amount(config.Burst)
+		s.cubic.setMax(s.starting)
+		s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
+		s.hold.Begin(start, s.starting)
+		s.setRate(s.starting)
+		s.set(max(1, s.burst))
 	}
 	return s
-}
-
-// begin turns limiting on at a rate known to be good, as if CUBIC had just climbed back to it.
-func (s *SendRate) begin(start time.Time, rate ratelimit.Rate) {
-	s.limited = true
-	s.cubic.setMax(rate)
-	s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
-	s.hold.Begin(start, rate)
-	s.setRate(rate)
-	s.set(max(1, s.burst))
 }
 
 // Report counts a response that arrived at now and sets the send rate to that of the controller, at most to the
@@ -118,8 +108,8 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = s.forward(now)
 	cost := refill.Cost(r.Cost)
 	measured := s.measured.Response(now, cost)
-	if r.Throttled && s.answersEarlierCut(r.Sent) {
-		return false
+	if r.Throttled && s.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && r.Sent.Add(s.ahead).Before(s.lastCut) {
+		return false // it belongs to the congestion event of the last cut
 	}
 	var rate ratelimit.Rate
 	switch {
@@ -159,12 +149,6 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 		use = min(use, s.fill)
 	}
 	return s.cubic.Throttle(now, use)
-}
-
-// answersEarlierCut reports whether a throttle belongs to the congestion event of the last cut,
-// because its attempt was sent strictly before that cut.
-func (s *SendRate) answersEarlierCut(sent time.Time) bool {
-	return s.config.Controller != ratelimit.CutPerThrottle && !sent.IsZero() && sent.Add(s.ahead).Before(s.lastCut)
 }
 
 // setRate changes the fill rate to rate, but at least to the lowest and at most to the ceiling, and the capacity to that
