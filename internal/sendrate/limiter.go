@@ -64,11 +64,8 @@ func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 	if change.Limited != l.limited.Load() { // false only for a state that was reset
 		l.limited.Store(change.Limited)
 	}
-	longer := change.Cut
-	if r.Part || r.PartThrottled {
-		longer = l.part.Report(now, r, l.line, &l.state, float64(l.state.measured.rate)) || longer
-	}
-	l.line.Unlock(now, longer)
+	partCut := l.part.Report(now, r, l.line, &l.state, float64(l.state.measured.rate))
+	l.line.Unlock(now, change.Cut || partCut)
 	return change
 }
 
@@ -94,44 +91,36 @@ func (l *Limiter) State() retry.ScopeSnapshot {
 
 // Part is the send rate of retries after throttles of a part of a scope, in front of the line of the scope.
 // There is none before the first such throttle. The zero value is ready for use.
-type Part struct{ limited atomic.Pointer[limitedPart] }
-
-type limitedPart struct {
-	line  *line.Line
-	state SendRate // guarded by the lock of the line
+type Part struct {
+	line  atomic.Pointer[line.Line]
+	state *SendRate // guarded by the lock of the line
 }
 
 // Line returns the line in which an attempt waits, which may be one of those retries: theirs, or that of the scope.
 func (p *Part) Line(retry bool, scope *line.Line) *line.Line {
-	if limited := p.limited.Load(); retry && limited != nil {
-		return limited.line
+	if own := p.line.Load(); retry && own != nil {
+		return own
 	}
 	return scope
 }
 
 // Waiting returns how many callers wait for a token of the part.
-func (p *Part) Waiting() int {
-	if limited := p.limited.Load(); limited != nil {
-		return limited.line.Waiting()
-	}
-	return 0
-}
+func (p *Part) Waiting() int { return p.line.Load().Waiting() }
 
 // Report counts the response to an attempt in the scope if it is about the part, and returns whether it cut
 // the rate of that. The first throttle makes the part: a rate like that of the scope, which begins at
 // what the scope measures. The caller holds the lock of the line of the scope.
 func (p *Part) Report(now time.Time, r ratelimit.Response, scope *line.Line, like *SendRate, measured float64) (cut bool) {
-	limited := p.limited.Load()
 	switch {
-	case !r.PartThrottled && (limited == nil || !r.Part):
+	case !r.PartThrottled && (p.state == nil || !r.Part):
 		return false
-	case limited == nil: // with a token for the first retry at any rate
-		limited = &limitedPart{state: New(Config{
+	case p.state == nil: // with a token for the first retry at any rate
+		state := New(Config{
 			Controller: like.config.Controller, Cost: like.config.Cost, StartingRate: max(ratelimit.Rate(measured), 1), clocked: true,
-		}, now)}
-		limited.line = scope.InFront(&limited.state)
-		p.limited.Store(limited)
+		}, now)
+		p.state = &state
+		p.line.Store(scope.InFront(p.state))
 	}
 	r.Throttled = r.PartThrottled
-	return limited.state.Report(now, r)
+	return p.state.Report(now, r)
 }
