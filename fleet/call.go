@@ -108,12 +108,8 @@ func (l *limiter) finish(c *storeCall, reply Reply, err error, returned bool) {
 	l.mu.Unlock()
 
 	l.joined.Store(true)
-	l.joining.Wake()
-	if longer {
-		l.line.Poke()
-	} else {
-		l.line.Wake() // Poke looks at each caller, and there may be thousands
-	}
+	l.joining.Changed(false)
+	l.line.Changed(longer) // which looks at each caller if waits are longer, and there may be thousands
 	for _, e := range events {
 		if e.Err != nil {
 			e.Failing = l.fleet.failing()

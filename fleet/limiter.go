@@ -101,7 +101,7 @@ func (l *limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 			r.MaxWait = max(r.MaxWait-waited, 1)
 		}
 	}
-	sent, err = l.lineOf(r).Acquire(ctx, r)
+	sent, _, err = l.lineOf(r).Acquire(ctx, r)
 	if err != nil && (r.NoWait || r.MaxWait > 0) {
 		now := l.lock(l.clock.Now())
 		l.member.runs.saveUntil = now.Add(savedFor)
@@ -124,7 +124,7 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) (waited time.Du
 		!r.NotAfter.IsZero() && r.NotAfter.Sub(reading) < wait || r.MaxWait > 0 && r.MaxWait < wait {
 		return 0, nil
 	}
-	if _, err := joining.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait}); err != nil {
+	if _, _, err := joining.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait}); err != nil {
 		return 0, err
 	}
 	l.joined.Store(true)
@@ -169,12 +169,8 @@ func (l *limiter) Report(r ratelimit.Response) ratelimit.Change {
 	l.planLocked(now)
 	l.mu.Unlock()
 	l.reportPart(r)
-	switch {
-	case l.line.Waiting()+l.part.Waiting() == 0:
-	case change.Cut:
-		l.line.Poke()
-	case local: // where answers raise the rate
-		l.line.Wake()
+	if (change.Cut || local) && l.line.Waiting()+l.part.Waiting() > 0 { // local answers raise the rate too
+		l.line.Changed(change.Cut)
 	}
 	return change
 }

@@ -20,7 +20,7 @@ type slots struct {
 	rate ratelimit.Rate
 }
 
-// set notes new slots in place of the old ones. Call Poke of the line afterwards.
+// set notes new slots in place of the old ones. Call Changed of the line afterwards.
 func (s *slots) set(free ...time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,12 +68,12 @@ func ExampleNew() {
 	queue := line.New(account, clk)
 
 	clk.Run(func() { // no slot is known yet
-		sent, err := queue.Acquire(ctx, ratelimit.Request{})
+		sent, _, err := queue.Acquire(ctx, ratelimit.Request{})
 		fmt.Println("sent at", sent.Format("05.0"), err)
 	}, func() { // the answer of the server
 		_ = clk.Sleep(ctx, 200*time.Millisecond)
 		account.set(clk.Now().Add(500*time.Millisecond), clk.Now().Add(time.Second))
-		queue.Poke()
+		queue.Changed(true)
 	})
 	fmt.Println("the next one waits", queue.Expected(1))
 	// Output:

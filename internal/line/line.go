@@ -60,23 +60,23 @@ type shared struct {
 	order   list.List  // of *waiter, in the order in which they came: all, but not those above Line.most
 }
 
-// New returns a line for the tokens of an account, on the given clock. Call [Line.Poke] after anything
-// but the line has taken tokens from the account, and [Line.Wake] after it has given some to it.
+// New returns a line for the tokens of an account, on the given clock. Call [Line.Changed] after anything
+// but the line has taken tokens from the account, or given some to it.
 func New(account Account, clk clock.Clock) *Line {
 	return &Line{shared: &shared{reading: instant.NewReadings(clk)}, account: account}
 }
 
 // InFront returns a line for callers who need tokens of the account first, and then of the account of l, in whose queue
-// they stand where they would if they had come to it. There can be one. The caller holds the lock, see [Line.Lock]. Poke
-// and Wake of l are for both accounts.
+// they stand where they would if they had come to it. There can be one. The caller holds the lock, see [Line.Lock].
+// Changed of l is for both accounts.
 func (l *Line) InFront(account Account) *Line {
 	l.front = &Line{shared: l.shared, account: account, next: l}
 	return l.front
 }
 
 // Beside returns another line. If its account has too few tokens, that of l pays for the caller that came first of all in
-// such lines who cost at most so much. No caller may wait in l itself. Neither account may foresee waits, so that Poke has
-// no caller to refuse.
+// such lines who cost at most so much. No caller may wait in l itself. Neither account may foresee waits, so that Changed
+// has no caller to refuse.
 func (l *Line) Beside(account Account, most float64) *Line {
 	return &Line{shared: l.shared, account: account, beside: l, most: most}
 }
@@ -96,18 +96,12 @@ type waiter struct {
 	refused error
 }
 
-// Acquire returns when the caller may send, with that instant. It returns a [*ratelimit.WaitError] without waiting when
-// the request does not allow the wait or when the wait would not leave [ratelimit.Request].AttemptTime before the deadline of
-// ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when [Line.Poke] finds that the wait
-// has become too long, or when [ratelimit.Request].MaxWait or [ratelimit.Request].NotAfter has passed. A failed Acquire
-// takes no token and leaves the line.
-func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
-	sent, _, err = l.Pay(ctx, r)
-	return sent, err
-}
-
-// Pay is Acquire for a caller in a line beside another, who wants to know which account the tokens are from.
-func (l *Line) Pay(ctx context.Context, r ratelimit.Request) (at time.Time, payer Account, err error) {
+// Acquire returns when the caller may send, and which account the tokens are from. It returns a [*ratelimit.WaitError]
+// without waiting when the request does not allow the wait or when the wait would not leave [ratelimit.Request].AttemptTime
+// before the deadline of ctx. It returns ctx.Err() when ctx is done first, and a [*ratelimit.WaitError] when
+// [Line.Changed] finds that the wait has become too long, or when [ratelimit.Request].MaxWait or
+// [ratelimit.Request].NotAfter has passed. A failed Acquire takes no token and leaves the line.
+func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, payer Account, err error) {
 	at, w, err := l.enter(ctx, &r)
 	if w == nil {
 		return at, l.account, err
@@ -261,7 +255,7 @@ func (l *Line) Lock() (now time.Time) {
 	return now
 }
 
-// Unlock does as Wake, or as Poke if what the caller has changed makes waits longer, and releases the lock.
+// Unlock does what Changed does, and releases the lock.
 func (l *Line) Unlock(now time.Time, longer bool) {
 	if l.order.Len()+l.queue.Len() > 0 {
 		if longer { // those who leave do so before others are served
@@ -275,16 +269,12 @@ func (l *Line) Unlock(now time.Time, longer bool) {
 // Release releases the lock.
 func (l *Line) Release() { l.mu.Unlock() }
 
-// Wake tells the line that its account has gained tokens, so that no wait has become longer. It serves
-// those whose tokens are there, and sets the timer for the first of the others.
-func (l *Line) Wake() { l.Unlock(l.Lock(), false) }
+// Changed tells the line that its account has changed. It serves callers whose tokens are there, and sets the timer for the
+// first of the others. If the change makes waits longer, it refuses before, with a [*ratelimit.WaitError], callers that can
+// no longer be served in time if the rate stays as it is; each refusal shortens the wait of those behind.
+func (l *Line) Changed(longer bool) { l.Unlock(l.Lock(), longer) }
 
-// Poke tells the line that its account has changed. It refuses, with a [*ratelimit.WaitError], callers that can no longer be
-// served in time if the rate stays as it is; each refusal shortens the wait of those behind. It serves callers whose tokens
-// are there, and sets the timer for the first of the others.
-func (l *Line) Poke() { l.Unlock(l.Lock(), true) }
-
-// dismissLocked refuses the callers that Poke refuses, in the line in front too; serveLocked must follow.
+// dismissLocked refuses callers because waits have become longer, in the line in front too; serveLocked must follow.
 func (l *Line) dismissLocked(now time.Time) {
 	l.owed = 0 // and then the cost of those ahead
 	if l.front != nil {
@@ -310,10 +300,13 @@ func (l *Line) serveLocked(now time.Time) {
 	if l.next != nil {
 		l = l.next
 	}
-	l.grantLocked(now)
-	for w := waiterAt(l.order.Front()); w != nil && w.line != l && w.line.beside != nil; w = waiterAt(l.order.Front()) {
-		l = w.line
+	for {
 		l.grantLocked(now)
+		w := waiterAt(l.order.Front())
+		if w == nil || w.line == l || w.line.beside == nil {
+			return
+		}
+		l = w.line
 	}
 }
 
@@ -426,7 +419,7 @@ func waiterAt(place *list.Element) *waiter {
 func (l *Line) armLocked(due time.Time) {
 	switch {
 	case !due.IsZero() && l.timer == nil:
-		l.timer = l.reading.Clock().AfterFunc(due.Sub(l.reading.Now()), l.Wake)
+		l.timer = l.reading.Clock().AfterFunc(due.Sub(l.reading.Now()), func() { l.Changed(false) })
 	case !due.IsZero():
 		l.timer.Reset(due.Sub(l.reading.Now()))
 	case l.timer != nil:

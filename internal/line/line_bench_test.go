@@ -27,7 +27,7 @@ func BenchmarkGrant(b *testing.B) {
 			for b.Loop() {
 				queue.Queue(ratelimit.Request{})
 				account.tokens++
-				queue.Wake()
+				queue.Changed(false)
 			}
 			waiting := queue.Waiting()
 			require.Equal(b, waiters-1, waiting)
@@ -68,7 +68,7 @@ func BenchmarkGrantBesideOthers(b *testing.B) {
 			for b.Loop() {
 				queue.Queue(ratelimit.Request{})
 				account.tokens++
-				queue.Wake()
+				queue.Changed(false)
 			}
 			waiting := queue.Waiting()
 			require.Zero(b, waiting)
@@ -87,7 +87,7 @@ func BenchmarkCut(b *testing.B) {
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				queue.Poke()
+				queue.Changed(true)
 			}
 			waiting := queue.Waiting()
 			require.Equal(b, waiters, waiting)

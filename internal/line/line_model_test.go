@@ -154,12 +154,12 @@ func (m *model) step(t *testing.T) {
 		tokens := float64(1 + m.random.IntN(4))
 		l.tokens += tokens
 		l.account.Give(time.Time{}, tokens)
-		l.line.Wake()
+		l.line.Changed(false)
 	case m.root.line.Waiting() > 0 && m.lines[0].beside == nil: // the tokens of the scope are taken away
 		m.root.tokens -= 2
 		m.root.account.Give(time.Time{}, -2)
 		m.dismiss()
-		m.root.line.Poke()
+		m.root.line.Changed(true)
 	}
 	m.serve()
 	synctest.Wait()
@@ -175,7 +175,7 @@ func (m *model) call(t *testing.T, l *modelLine) {
 		c.limit = time.Duration(1+m.random.IntN(40)) * time.Second
 	}
 	go func() {
-		_, c.payer, c.err = l.line.Pay(ctx, ratelimit.Request{Cost: c.cost, MaxWait: c.limit})
+		_, c.payer, c.err = l.line.Acquire(ctx, ratelimit.Request{Cost: c.cost, MaxWait: c.limit})
 		c.ended = true
 	}()
 	synctest.Wait()

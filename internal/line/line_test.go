@@ -45,14 +45,14 @@ func (r *lineRun) in(seconds float64) time.Time {
 	return r.start.Add(time.Duration(seconds * float64(time.Second)))
 }
 
-// set gives the account new slots, so many seconds after the start, and pokes the line.
+// set gives the account new slots, so many seconds after the start, and tells the line.
 func (r *lineRun) set(seconds ...float64) {
 	var free []time.Time
 	for _, s := range seconds {
 		free = append(free, r.in(s))
 	}
 	r.account.set(free...)
-	r.line.Poke()
+	r.line.Changed(true)
 	synctest.Wait()
 }
 
@@ -62,7 +62,7 @@ func (r *lineRun) call(ctx context.Context, request ratelimit.Request) *caller {
 	c := &caller{cancel: cancel}
 	go func() {
 		defer cancel()
-		c.sent, c.err = r.line.Acquire(ctx, request)
+		c.sent, _, c.err = r.line.Acquire(ctx, request)
 		c.ended = true
 	}()
 	synctest.Wait()
@@ -155,7 +155,7 @@ func TestLineRefusesAtOnceWhatTheAccountCannotServeInTime(t *testing.T) {
 	}
 }
 
-func TestPokeServesCallersWhoseTokensHaveCome(t *testing.T) {
+func TestAChangeServesCallersWhoseTokensHaveCome(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newLineRun()
@@ -166,12 +166,12 @@ func TestPokeServesCallersWhoseTokensHaveCome(t *testing.T) {
 		r.set(0.5, 1, 1)
 		r.requireSent(t, []float64{1, 1}, first, second)
 		require.Zero(t, r.line.Expected(1))
-		_, err := r.line.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+		_, _, err := r.line.Acquire(t.Context(), ratelimit.Request{NoWait: true})
 		require.NoError(t, err, "one slot is left")
 	})
 }
 
-func TestPokeMovesTheTimer(t *testing.T) {
+func TestAChangeMovesTheTimer(t *testing.T) {
 	t.Parallel()
 	for name, to := range map[string]float64{"earlier": 3, "later": 9} {
 		t.Run(name, func(t *testing.T) {
@@ -191,7 +191,7 @@ func TestPokeMovesTheTimer(t *testing.T) {
 	}
 }
 
-func TestPokeEndsTheWaitForASlotThatWasTakenAway(t *testing.T) {
+func TestAChangeEndsTheWaitForASlotThatWasTakenAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newLineRun()
@@ -204,7 +204,7 @@ func TestPokeEndsTheWaitForASlotThatWasTakenAway(t *testing.T) {
 	})
 }
 
-func TestPokeSendsCallersAwayThatCannotBeServedInTime(t *testing.T) {
+func TestLongerWaitsSendCallersAwayThatCannotBeServedInTime(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newLineRun()
@@ -283,7 +283,7 @@ func TestTokenThatCameBeforeTheCallerGaveUpStays(t *testing.T) {
 	})
 }
 
-func TestWakeServesAndSendsNoCallerAway(t *testing.T) {
+func TestAChangeThatMakesNoWaitLongerSendsNoCallerAway(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := newLineRun()
@@ -291,12 +291,12 @@ func TestWakeServesAndSendsNoCallerAway(t *testing.T) {
 		first := r.call(t.Context(), ratelimit.Request{})
 		second := r.call(t.Context(), ratelimit.Request{NotAfter: r.in(4)})
 		r.account.set(r.in(0), r.in(5))
-		r.line.Wake()
+		r.line.Changed(false)
 		synctest.Wait()
 		require.True(t, first.ended)
 		require.Equal(t, r.start, first.sent)
 		require.False(t, second.ended, "its end is still to come")
-		r.line.Poke()
+		r.line.Changed(true)
 		synctest.Wait()
 		require.ErrorIs(t, second.err, ratelimit.ErrNotAfter)
 	})
@@ -328,7 +328,7 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 					defer cancel()
 					cancels = append(cancels, cancel)
 					go func() {
-						_, _ = queue.Acquire(ctx, ratelimit.Request{MaxWait: time.Hour})
+						_, _, _ = queue.Acquire(ctx, ratelimit.Request{MaxWait: time.Hour})
 						ended.Add(1)
 					}()
 					require.NoError(t, clk.BlockUntil(t.Context(), len(cancels)))
@@ -337,7 +337,7 @@ func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 				}
 
 				for i, who := range []int{2, 0, 5} { // in the middle, the first, the last
-					queue.Wake()
+					queue.Changed(false)
 					cancels[who]()
 					synctest.Wait()
 					require.Equal(t, 6-i-1, clk.Waiters())
@@ -395,14 +395,14 @@ func TestLineConcurrentSafe(t *testing.T) {
 						request.NotAfter = time.Time{}
 						clock.System{}.AfterFunc(wait, cancel)
 					}
-					if _, err := queue.Acquire(ctx, request); err != nil {
+					if _, _, err := queue.Acquire(ctx, request); err != nil {
 						lost <- i
 					} else {
 						served <- i
 						pause := time.Duration(random.IntN(10)) * time.Millisecond
 						_ = clock.System{}.Sleep(t.Context(), pause)
 						account.Give(time.Now(), cost)
-						queue.Poke()
+						queue.Changed(true)
 					}
 					cancel()
 				}
@@ -435,7 +435,7 @@ func TestLinesWithOneLockConcurrentSafe(t *testing.T) {
 				giveBack := func(queue *line.Line, payer line.Account, cost float64) {
 					if beside {
 						payer.Give(time.Time{}, cost)
-						queue.Wake()
+						queue.Changed(false)
 					} else {
 						queue.Give(cost)
 					}
@@ -450,7 +450,7 @@ func TestLinesWithOneLockConcurrentSafe(t *testing.T) {
 							queue, cost := queues[random.IntN(2)], float64(1+random.IntN(4))
 							ctx, cancel := context.WithCancel(t.Context())
 							clock.System{}.AfterFunc(pause(1000), cancel)
-							_, payer, err := queue.Pay(ctx, ratelimit.Request{Cost: cost, MaxWait: pause(1000)})
+							_, payer, err := queue.Acquire(ctx, ratelimit.Request{Cost: cost, MaxWait: pause(1000)})
 							if err != nil {
 								lost.Add(1)
 								continue
@@ -502,7 +502,7 @@ func TestAnswerForOneLineAsksOnlyItAndTheFirstInOrder(t *testing.T) {
 	for _, i := range []int{0, 50, 99} {
 		asked = 0
 		accounts[i].Give(time.Time{}, 1)
-		lines[i].Wake()
+		lines[i].Changed(false)
 		require.Equal(t, 2, lines[i].Waiting())
 		require.LessOrEqual(t, asked, 4, "twice the line, and once each the first in order and the pool")
 	}

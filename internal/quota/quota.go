@@ -108,7 +108,7 @@ func (q *Quota) Refund(tokens int) {
 	}
 	q.give(tokens)
 	if q.Waiting() > 0 || q.pool != nil && q.pool.Waiting() > 0 {
-		q.line.Wake()
+		q.line.Changed(false)
 	}
 }
 
@@ -147,7 +147,7 @@ func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer 
 		return nil, ErrWait
 	}
 	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
-	_, paid, err := q.line.Pay(ctx, request)
+	_, paid, err := q.line.Acquire(ctx, request)
 	switch {
 	case err == nil:
 		return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas

@@ -45,7 +45,8 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 // rate. A rate cut ends waits that it has made too long.
 func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
 	if waits := l.part.Line(r.Part, l.line); waits != l.line || l.limited.Load() {
-		return waits.Acquire(ctx, r)
+		sent, _, err = waits.Acquire(ctx, r)
+		return sent, err
 	}
 	now := l.line.Now()
 	if line.Late(now, r.NotAfter) {

@@ -20,7 +20,7 @@ func TestAWaitBeginsBeforeOnWait(t *testing.T) {
 	queue := line.New(new(purse), &clk)
 	start := clk.Now()
 	clk.Run(func() {
-		_, err := queue.Acquire(t.Context(), ratelimit.Request{MaxWait: 3 * time.Second, OnWait: func(ratelimit.Wait) {
+		_, _, err := queue.Acquire(t.Context(), ratelimit.Request{MaxWait: 3 * time.Second, OnWait: func(ratelimit.Wait) {
 			clk.Advance(2 * time.Second)
 		}})
 		require.ErrorIs(t, err, line.ErrWaitLimit)
@@ -28,9 +28,9 @@ func TestAWaitBeginsBeforeOnWait(t *testing.T) {
 	require.Equal(t, 3*time.Second, clk.Now().Sub(start))
 }
 
-// Callers give up, are served and sent away while several goroutines poke the line. Each token goes
+// Callers give up, are served and sent away while several goroutines change the account. Each token goes
 // to one caller, and each caller hears once.
-func TestPokeConcurrentSafe(t *testing.T) {
+func TestChangesConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		const callers = 2000
@@ -41,7 +41,7 @@ func TestPokeConcurrentSafe(t *testing.T) {
 		served, refused := 0, 0
 		for i := range callers {
 			all.Go(func() {
-				_, err := queue.Acquire(t.Context(), ratelimit.Request{MaxWait: time.Duration(1+i%100) * time.Millisecond})
+				_, _, err := queue.Acquire(t.Context(), ratelimit.Request{MaxWait: time.Duration(1+i%100) * time.Millisecond})
 				mu.Lock()
 				defer mu.Unlock()
 				if err != nil {
@@ -55,7 +55,7 @@ func TestPokeConcurrentSafe(t *testing.T) {
 			all.Go(func() {
 				for range 50 {
 					account.Give(time.Now(), 2)
-					queue.Poke()
+					queue.Changed(true)
 					_ = clock.System{}.Sleep(t.Context(), time.Millisecond)
 				}
 			})
