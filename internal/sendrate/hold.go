@@ -61,13 +61,19 @@ func (h *hold) Begin(now time.Time, limit ratelimit.Rate) {
 	h.until = max(h.until, holdRequests/h.limit)
 }
 
-// Success counts a success of so many tokens at now and returns the rate. measured is the rate of all
-// answers.
-func (h *hold) Success(now time.Time, tokens float64, measured ratelimit.Rate) ratelimit.Rate {
-	m := float64(measured) / h.unit
+// Answer counts an answer at now to an attempt of so many tokens, and returns the rate. measured is that of all answers. A
+// throttle begins a congestion event.
+func (h *hold) Answer(now time.Time, tokens float64, measured ratelimit.Rate, throttled bool) ratelimit.Rate {
+	m, before := float64(measured)/h.unit, h.rate
 	switch used := h.pass(now, m); {
+	case h.limit == 0 && throttled:
+		first := max(2*m, h.least)
+		h.search(first, cubicBeta*first)
 	case h.limit == 0:
 		h.rate = 2 * m
+	case throttled:
+		h.judge(max(h.spent, 1e-9))
+		h.rate = min(h.rate, before)
 	case used:
 		if h.outage { // It ended between the last throttle and this answer.
 			h.spent, h.outage = h.spent/2, false
@@ -76,21 +82,7 @@ func (h *hold) Success(now time.Time, tokens float64, measured ratelimit.Rate) r
 		h.advance()
 		h.rate = min(h.rate, holdUsed*m)
 	}
-	return h.tokens()
-}
-
-// Throttle judges a throttle at now that begins a congestion event, and returns the rate.
-func (h *hold) Throttle(now time.Time, measured ratelimit.Rate) ratelimit.Rate {
-	h.pass(now, float64(measured)/h.unit)
-	if h.limit == 0 {
-		first := max(2*float64(measured)/h.unit, h.least)
-		h.search(first, cubicBeta*first)
-	} else {
-		before := h.rate
-		h.judge(max(h.spent, 1e-9))
-		h.rate = min(h.rate, before)
-	}
-	return h.tokens()
+	return ratelimit.Rate(h.rate * h.unit)
 }
 
 // judge takes a throttle for one of five things. seconds is the time since the last cut. A count of few
@@ -185,5 +177,3 @@ func (h *hold) advance() {
 	}
 	h.rate = min(max(h.rate, h.least), h.ceiling)
 }
-
-func (h *hold) tokens() ratelimit.Rate { return ratelimit.Rate(h.rate * h.unit) }

@@ -112,17 +112,15 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 		return false // it belongs to the congestion event of the last cut
 	}
 	var rate ratelimit.Rate
-	switch {
-	case s.config.Controller != ratelimit.Hold:
+	holds := s.config.Controller == ratelimit.Hold
+	if holds {
+		rate = s.hold.Answer(now, cost, measured, r.Throttled)
+	} else {
 		rate = s.curve(now, r.Throttled)
-	case r.Throttled:
-		rate = s.hold.Throttle(now, measured)
-	default:
-		rate = s.hold.Success(now, cost, measured)
 	}
 	if r.Throttled {
 		s.limited, s.lastCut = true, now
-		if s.config.Controller == ratelimit.Hold || s.burst > 0 { // so that no saved tokens go into an empty service
+		if holds || s.burst > 0 { // so that no saved tokens go into an empty service
 			s.set(min(s.tokens(), s.room))
 		}
 	}
