@@ -121,7 +121,6 @@ func (o *operation) forbids(ctx context.Context) *retry.Error {
 		return o.refusal(retry.Error{Reason: retry.ErrAttemptsExhausted, MaxAttempts: most})
 	case gone != nil:
 		refusal := o.canceled(ctx)
-		refusal.Detail = cmp.Or(refusal.Detail, gone)
 		if o.found.before != nil && endedWith {
 			// The attempt says only that the caller is gone; the one before says what the service answered.
 			refusal.Last, refusal.Detail = o.found.before, fmt.Errorf("%w: %w", refusal.Detail, o.found.failure)
@@ -246,7 +245,9 @@ func (o *operation) refusal(e retry.Error) *retry.Error {
 
 // canceled is the refusal for an operation whose context has ended.
 func (o *operation) canceled(ctx context.Context) *retry.Error {
-	return o.refusal(retry.Error{Reason: retry.ErrCanceled}).Because(ctx)
+	refusal := o.refusal(retry.Error{Reason: retry.ErrCanceled}).Because(ctx)
+	refusal.Detail = cmp.Or(refusal.Detail, o.engine.gone(ctx))
+	return refusal
 }
 
 // refuse notes and reports that an attempt is not made. It adds what is wrong with the limiter of the scope, but not to a

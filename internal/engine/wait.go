@@ -117,25 +117,24 @@ func (o *operation) noRoom(ctx context.Context, d, needed time.Duration) error {
 	}
 }
 
+// errNoQuota says that a wait for quota has reached its end.
+var errNoQuota = errors.New("retry: no quota in the time allowed")
+
 // waitForQuota waits for the tokens of a retry that the quota did not cover.
 func (r *record) waitForQuota(ctx context.Context) *retry.Error {
 	r.enter(awaitingQuota)
-	limit, reason := r.engine.config.MaxQuotaWait, retry.ErrQuotaExhausted
-	if end := r.op.NotAfter; !end.IsZero() {
-		if left := end.Sub(r.engine.config.Clock.Now()); left < limit {
-			limit, reason = left, retry.ErrMaxElapsed
-		}
-	}
-	payer, err := r.scope.Quota.Wait(ctx, r.granted.cost, limit)
+	payer, err := r.scope.Quota.Wait(ctx, r.granted.cost, r.engine.config.MaxQuotaWait, r.op.NotAfter)
+	r.granted.payer = payer
+	reason := retry.ErrQuotaExhausted
 	switch {
 	case err == nil:
-		r.granted.payer = payer
-		return r.late()
-	case ctx.Err() != nil:
+		return nil
+	case r.engine.gone(ctx) != nil:
 		return r.canceled(ctx)
-	default:
-		return r.refusal(retry.Error{Reason: reason, Detail: err, Needed: r.granted.cost})
+	case errors.Is(err, ratelimit.ErrNotAfter):
+		reason = retry.ErrMaxElapsed
 	}
+	return r.refusal(retry.Error{Reason: reason, Detail: errNoQuota, Needed: r.granted.cost})
 }
 
 // acquire takes the send token of an attempt, with events around a wait. A retry may have reserved it.

@@ -3,7 +3,6 @@ package quota
 
 import (
 	"context"
-	"errors"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -62,7 +61,8 @@ func New(config Config, start time.Time, clk clock.Clock) *Quota {
 	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool, clock: clk}
 	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
 	if config.Refill > 0 {
-		q.refill = &growth{rate: float64(config.Refill), newest: start, since: start}
+		q.refill = &growth{rate: min(float64(config.Refill), math.MaxFloat64)}
+		q.refill.since = q.refill.time.At(start)
 	}
 	switch {
 	case q.pool != nil && q.pool.line != nil:
@@ -133,28 +133,22 @@ func (q *Quota) add(tokens int64) (available, beyond int64) {
 	}
 }
 
-// ErrWait is the error of a wait that reached its limit.
-var ErrWait = errors.New("retry: no quota in the time allowed")
-
 // Wait takes cost tokens as soon as the quota or its pool has them and all callers that came before have
 // been served: those that wait for this quota, and in the case of the pool those that wait for any that
-// shares it. It returns which of the two paid. It fails with ErrWait after limit, or at once if the cost
-// is above the capacity or no caller may wait, and with ctx.Err() when ctx is done first. Tokens that come
+// shares it. It returns which of the two paid. It fails with a [*ratelimit.WaitError] after limit, after notAfter, or at once
+// if the cost is above the capacity or no caller may wait, and with ctx.Err() when ctx is done first. Tokens that come
 // exactly at the limit are in time. A failure takes nothing. A cost of zero or less counts as 1, and no caller waits for more
 // than 2^53 tokens, which the floats of the line would round.
-func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration) (payer *Quota, err error) {
+func (q *Quota) Wait(ctx context.Context, cost int, limit time.Duration, notAfter time.Time) (payer *Quota, err error) {
 	if q.line == nil || int64(cost) > min(q.capacity, 1<<53) {
-		return nil, ErrWait
+		return nil, &ratelimit.WaitError{Reason: line.ErrWaitLimit}
 	}
-	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: max(limit, 0)}
+	request := ratelimit.Request{Cost: float64(cost), NoWait: limit <= 0, MaxWait: limit, NotAfter: notAfter}
 	_, paid, err := q.line.Acquire(ctx, request)
-	switch {
-	case err == nil:
-		return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas
-	case ctx.Err() == nil && !errors.Is(err, context.DeadlineExceeded): // which ctx will have in a moment
-		err = ErrWait
+	if err != nil {
+		return nil, err
 	}
-	return nil, err
+	return paid.(account).Quota, nil //nolint:forcetypeassert // all accounts of these lines are quotas
 }
 
 // Available returns how many tokens could be taken if no caller waits.
@@ -184,33 +178,24 @@ func (q *Quota) advance() {
 // growth is what time brings to a quota. It counts the tokens from when the quota was last full, so that a
 // slow refill is not rounded away, and no sum of fractions rounds at each call.
 type growth struct {
-	rate float64 // tokens per second
+	rate float64 // tokens per second, finite
 
-	mu     sync.Mutex // guards what follows
-	newest time.Time  // the newest instant seen
-	since  time.Time  // when the quota last was full, or the start
-	given  int64      // how many tokens time has added since
+	mu    sync.Mutex // guards what follows
+	time  instant.Forward
+	since time.Time // when the quota last was full, or the start
+	given int64     // how many tokens time has added since
 }
 
 // advance adds the whole tokens that time has brought.
-func (g *growth) advance(q *Quota, now time.Time) {
+func (g *growth) advance(q *Quota, reading time.Time) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	switch {
-	case now.After(g.newest):
-		g.newest = now
-	case instant.WentBack(now, g.newest):
-		g.newest, g.since = now, now.Add(-g.newest.Sub(g.since))
-	}
-	whole := int64(0)
-	if passed := g.newest.Sub(g.since); passed > 0 {
-		whole = math.MaxInt64
-		if due := refill.Grown(0, g.rate, passed) - float64(g.given); due < float64(q.capacity) {
-			whole = int64(due)
-		}
+	now, whole := g.time.At(reading), q.capacity
+	if due := refill.Grown(0, g.rate, now.Sub(g.since)) - float64(g.given); due < float64(whole) {
+		whole = int64(due)
 	}
 	if sum, _ := q.add(whole); sum == q.capacity {
-		g.since, g.given = g.newest, 0
+		g.since, g.given = now, 0
 	} else {
 		g.given += whole
 	}
@@ -218,10 +203,10 @@ func (g *growth) advance(q *Quota, now time.Time) {
 
 // until returns how long the refill takes to bring the missing tokens if no caller takes or adds any. The
 // wait is never zero.
-func (g *growth) until(now time.Time, missing int64) time.Duration {
+func (g *growth) until(reading time.Time, missing int64) time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return refill.Left(refill.Wait(0, float64(g.given+missing), g.rate), now.Sub(g.since))
+	return refill.Left(refill.Wait(0, float64(g.given+missing), g.rate), g.time.Of(reading).Sub(g.since))
 }
 
 // account adapts a quota to its line, where costs are whole numbers.
@@ -229,16 +214,15 @@ type account struct{ *Quota }
 
 // Take also says when the refill will have brought the tokens; without a refill that is not known.
 func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
-	if a.take(int(cost)) {
+	switch {
+	case a.take(int(cost)):
 		return now, true
-	}
-	if a.refill == nil {
+	case a.refill == nil:
 		return time.Time{}, false
+	default:
+		now = a.clock.Now() // as the refill reads it
+		return now.Add(a.refill.until(now, int64(cost)-int64(a.Available()))), false
 	}
-	if wait := a.refill.until(now, int64(cost)-int64(a.Available())); wait < refill.Endless {
-		return now.Add(wait), false
-	}
-	return time.Time{}, false
 }
 
 // Until predicts nothing, because refunds may come at any time.

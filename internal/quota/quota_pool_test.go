@@ -149,7 +149,7 @@ type caller struct {
 
 func (c *caller) wait(ctx context.Context, q *quota.Quota, cost int) *caller {
 	go func() {
-		c.payer, c.err = q.Wait(ctx, cost, time.Hour)
+		c.payer, c.err = q.Wait(ctx, cost, time.Hour, time.Time{})
 		c.ended = true
 	}()
 	synctest.Wait()
@@ -259,7 +259,7 @@ func TestWaitersOfAPoolConcurrentSafe(t *testing.T) {
 					payer := q.Charge(cost)
 					if payer == nil {
 						var err error
-						if payer, err = q.Wait(t.Context(), cost, time.Duration(random.IntN(30))*time.Millisecond); err != nil {
+						if payer, err = q.Wait(t.Context(), cost, time.Duration(random.IntN(30))*time.Millisecond, time.Time{}); err != nil {
 							continue
 						}
 					}

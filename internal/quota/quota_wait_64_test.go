@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/quota"
 )
 
@@ -19,7 +20,7 @@ func TestWaiterPaysTheWholeCostOrNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 1 << 53
 		q := quota.New(quota.Config{Capacity: most + 1, Initial: most + 1, Waits: true}, time.Now(), clock.System{})
-		require.Equal(t, quota.ErrWait, waitFor(t.Context(), q, most+1, time.Minute))
+		require.Equal(t, line.ErrWaitLimit, waitFor(t.Context(), q, most+1, time.Minute))
 		require.Equal(t, most+1, q.Available())
 		require.NoError(t, waitFor(t.Context(), q, most, time.Minute))
 		require.Equal(t, 1, q.Available())

@@ -2,6 +2,7 @@ package quota_test
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
@@ -12,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -21,9 +23,16 @@ func ofTen(initial int, refill ratelimit.Rate) *quota.Quota {
 	return quota.New(quota.Config{Capacity: 10, Initial: initial, Refill: refill, Waits: true}, time.Now(), clock.System{})
 }
 
-// waitFor is Wait without the payer.
+// waitFor is Wait without the payer and without an end of the operation. Of a WaitError it returns the reason.
 func waitFor(ctx context.Context, q *quota.Quota, cost int, limit time.Duration) error {
-	_, err := q.Wait(ctx, cost, limit)
+	_, err := q.Wait(ctx, cost, limit, time.Time{})
+	return reasonOf(err)
+}
+
+func reasonOf(err error) error {
+	if refused, ok := errors.AsType[*ratelimit.WaitError](err); ok {
+		return refused.Reason
+	}
 	return err
 }
 
@@ -74,12 +83,12 @@ func TestWaitersGiveUp(t *testing.T) {
 		want   error
 		after  time.Duration
 	}{
-		{"after the limit", 5, time.Minute, time.Hour, quota.ErrWait, time.Minute},
+		{"after the limit", 5, time.Minute, time.Hour, line.ErrWaitLimit, time.Minute},
 		{"with the caller", 5, time.Hour, time.Minute, context.DeadlineExceeded, time.Minute},
-		{"at once for more than there can be", 11, time.Minute, time.Hour, quota.ErrWait, 0},
+		{"at once for more than there can be", 11, time.Minute, time.Hour, line.ErrWaitLimit, 0},
 		{"not while tokens are there", 2, time.Minute, time.Hour, nil, 0},
 		{"not while tokens are there, though there is no time left", 2, -1, time.Hour, nil, 0},
-		{"at once when there is no time left", 5, -1, time.Hour, quota.ErrWait, 0},
+		{"at once when there is no time left", 5, -1, time.Hour, line.ErrNoWait, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -94,6 +103,31 @@ func TestWaitersGiveUp(t *testing.T) {
 				if c.want != nil {
 					require.Equal(t, 2, q.Available(), "a failure takes nothing")
 				}
+			})
+		})
+	}
+}
+
+func TestWaitersGiveUpAtTheEndOfTheirOperation(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		limit, notAfter time.Duration
+		want            error
+		after           time.Duration
+	}{
+		"before the limit": {time.Hour, time.Minute, ratelimit.ErrNotAfter, time.Minute},
+		"after the limit":  {time.Minute, time.Hour, line.ErrWaitLimit, time.Minute},
+		"in the past":      {time.Hour, -1, ratelimit.ErrNotAfter, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := ofTen(2, 0)
+				start := time.Now()
+				_, err := q.Wait(t.Context(), 5, c.limit, start.Add(c.notAfter))
+				require.Equal(t, c.want, reasonOf(err))
+				require.Equal(t, c.after, time.Since(start))
+				require.Equal(t, 2, q.Available())
 			})
 		})
 	}
@@ -150,7 +184,7 @@ func TestWaitWithoutARefillEndsAtItsLimit(t *testing.T) {
 
 		require.True(t, ok)
 		require.Equal(t, time.Minute, moved)
-		require.Equal(t, quota.ErrWait, <-ended)
+		require.Equal(t, line.ErrWaitLimit, <-ended)
 		require.Equal(t, 2, q.Waiting(), "the others have time left")
 
 		q.Refund(5)
@@ -159,7 +193,7 @@ func TestWaitWithoutARefillEndsAtItsLimit(t *testing.T) {
 		synctest.Wait()
 		require.True(t, ok)
 		require.Equal(t, 2*time.Minute, moved)
-		require.Equal(t, quota.ErrWait, <-ended)
+		require.Equal(t, line.ErrWaitLimit, <-ended)
 		require.Zero(t, clk.Waiters())
 	})
 }
@@ -194,7 +228,7 @@ func TestTimerFiresOnceAtTheEndOfTheWait(t *testing.T) {
 		for range 300 {
 			clk := &countingClock{Clock: clock.System{}}
 			q := quota.New(quota.Config{Capacity: 10, Waits: true}, clk.Now(), clk)
-			require.Equal(t, quota.ErrWait, waitFor(t.Context(), q, 1, time.Second))
+			require.Equal(t, line.ErrWaitLimit, waitFor(t.Context(), q, 1, time.Second))
 			require.LessOrEqual(t, clk.fired.Load(), int64(2), "that of the limit is the other")
 		}
 	})

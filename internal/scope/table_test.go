@@ -390,7 +390,7 @@ func TestScopesThatHaveToStayDo(t *testing.T) {
 	quotaWait := func(t *testing.T, u *table) {
 		t.Helper()
 		s := u.use("1")
-		inBackground(t, u.clk, func(ctx context.Context) { _, _ = s.Quota.Wait(ctx, 5, time.Hour) })
+		inBackground(t, u.clk, func(ctx context.Context) { _, _ = s.Quota.Wait(ctx, 5, time.Hour, time.Time{}) })
 	}
 	for name, tt := range map[string]struct {
 		config func(c *scope.Config)

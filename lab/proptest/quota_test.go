@@ -12,6 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/internal/quota"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -232,7 +233,7 @@ func (r *waitRun) settle(t *rapid.T) {
 		case c.canceled:
 			require.ErrorIs(t, c.err, context.Canceled)
 		default:
-			require.ErrorIs(t, c.err, quota.ErrWait)
+			require.ErrorAs(t, c.err, new(*ratelimit.WaitError))
 			require.False(t, c.until.After(r.clock.Now()), "it gave up too early")
 		}
 	}
@@ -259,13 +260,13 @@ func (r *waitRun) wait(t *rapid.T) {
 	limit := drawSteps(t, 3000)
 	c := &quotaCaller{cost: drawInt(t, 1, 12, "cost"), until: r.clock.Now().Add(limit), cancel: cancel}
 	go func() {
-		_, c.err = r.quota.Wait(ctx, c.cost, limit)
+		_, c.err = r.quota.Wait(ctx, c.cost, limit, time.Time{})
 		c.done = true
 	}()
 	synctest.Wait()
 	if c.cost > r.capacity {
 		require.True(t, c.done)
-		require.ErrorIs(t, c.err, quota.ErrWait)
+		require.ErrorIs(t, c.err, line.ErrWaitLimit)
 		return
 	}
 	r.queue = append(r.queue, c)
