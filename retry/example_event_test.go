@@ -56,8 +56,8 @@ func ExampleEvent() {
 	// Output:
 	// 0s  attempt 1  scope-created      dynamodb/eu-central-1/orders
 	// 0s  attempt 1  attempt-ended      quota 500, error: status 429
-	// 0s  attempt 1  retry-scheduled    quota 495, retry(throttling), in 1s
 	// 0s  attempt 1  send-rate-changed  0.50 a second, before 0.00
+	// 0s  attempt 1  retry-scheduled    quota 495, retry(throttling), in 1s
 	// 1s  attempt 2  send-wait-began    1s
 	// 2s  attempt 2  send-wait-ended    1s
 	// 2s  attempt 2  attempt-ended      quota 500, error: <nil>

@@ -170,11 +170,10 @@ func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
 
 				require.Equal(t, retry.AttemptEnded, events[0].Kind)
 				require.Equal(t, c.fails, events[0].Err, "without the rule")
-				refused := events[1]
+				refused, last := events[len(events)-2], events[len(events)-1]
 				require.Equal(t, retry.RetryRefused, refused.Kind)
 				require.Equal(t, c.fails, refused.Err)
-				last := events[len(events)-1]
-				for _, e := range events[2 : len(events)-1] {
+				for _, e := range events[1 : len(events)-2] {
 					require.Equal(t, retry.SendRateChanged, e.Kind)
 				}
 				require.Equal(t, retry.OperationEnded, last.Kind)

@@ -79,8 +79,9 @@ func (r *record) emitNested() {
 	}
 }
 
-// emitEnded reports an attempt, which ended now. Without a Wait, it began with the phase.
-func (r *record) emitEnded(result retry.Result) {
+// emitEnded reports an attempt, which ended now, and what its answer did to the send rate. Without a Wait, it began with the
+// phase.
+func (r *record) emitEnded(result retry.Result, change ratelimit.Change) {
 	r.tally.phase, r.tally.reason = attempting, nil
 	ended := retry.Event{Kind: retry.AttemptEnded, Err: r.found.failure, Verdict: r.found.verdict, Elapsed: r.enter(attempting)}
 	ended.Time = r.tally.at
@@ -88,12 +89,8 @@ func (r *record) emitEnded(result retry.Result) {
 		ended.EntriesThrottled, ended.Entries = result.Throttled, max(result.Throttled, result.Entries)
 	}
 	r.emit(ended)
-}
-
-// emitRate reports what an answer did to the send rate.
-func (r *record) emitRate(c ratelimit.Change) {
-	if c.Limited && c.From != c.To {
-		r.emit(retry.Event{Kind: retry.SendRateChanged, Rate: float64(c.To), RateBefore: float64(c.From)})
+	if change.Limited && change.From != change.To {
+		r.emit(retry.Event{Kind: retry.SendRateChanged, Rate: float64(change.To), RateBefore: float64(change.From)})
 	}
 }
 

@@ -39,8 +39,8 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 	require.Equal(t, []string{
 		"0s scope-created #1 none delay=0s quota=0 rate=0.000",
 		"0s attempt-ended #1 retry(throttling) delay=0s quota=500 rate=0.000",
-		"0s retry-scheduled #1 retry(throttling) delay=1s quota=495 rate=0.000",
 		"0s send-rate-changed #1 none delay=0s quota=0 rate=0.500",
+		"0s retry-scheduled #1 retry(throttling) delay=1s quota=495 rate=0.000",
 		"1s send-wait-began #2 none delay=1s quota=0 rate=0.500",
 		"2s send-wait-ended #2 none delay=1s quota=0 rate=0.000",
 		"2s attempt-ended #2 retry(throttling) delay=0s quota=495 rate=0.000",
@@ -51,8 +51,8 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 		"4s send-wait-began #1 none delay=892.857143ms quota=0 rate=1.120",
 		"4.892857143s send-wait-ended #1 none delay=892.857143ms quota=0 rate=0.000",
 		"4.892857143s attempt-ended #1 none delay=0s quota=495 rate=0.000",
-		"4.892857143s retry-refused #1 none delay=0s quota=495 rate=0.000",
 		"4.892857143s send-rate-changed #1 none delay=0s quota=0 rate=3.424",
+		"4.892857143s retry-refused #1 none delay=0s quota=495 rate=0.000",
 		"4.892857143s operation-ended #1 none delay=0s quota=495 rate=0.000",
 	}, story)
 	require.Equal(t, map[retry.ScopeKey]int{{Scope: "orders"}: len(story)}, scopes)

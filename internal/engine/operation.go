@@ -191,11 +191,8 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	r.judge(ctx, failure)
-	change := r.report(retry.Result{})
+	r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
-	if e.observed() {
-		r.emitRate(change)
-	}
 	if refusal != nil {
 		return retry.Token(r.token.WithDelay(delay)), refusal
 	}
@@ -218,14 +215,12 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.refund(&r.granted)
 	}
 	r.scope.Ended(false)
-	var change ratelimit.Change
 	if r.heard() {
 		r.found = judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
-		change = r.report(result)
+		r.report(result)
 	}
 	r.then = over // also if the observer of a user ends the goroutine
 	if e.observed() {
-		r.emitRate(change)
 		r.emitOver(nil)
 	}
 	return nil
@@ -253,10 +248,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		r.then, r.granted.sendPaid = token.Issued, r.limited() // as before its Wait, which paid
 		r.refuse(r.canceled(r.ctx))
 	case r.was == token.Ready:
-		change := r.report(retry.Result{})
-		if e.observed() {
-			r.emitRate(change)
-		}
+		r.report(retry.Result{})
 	}
 	return nil
 }
@@ -272,7 +264,7 @@ func (r *record) fail(failure error) {
 }
 
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.
-func (r *record) report(result retry.Result) (change ratelimit.Change) {
+func (r *record) report(result retry.Result) {
 	if r.found.throttled && r.scope.Limiter != nil {
 		if batch, ok := errtree.As[entry.Error](r.found.failure); ok && batch.Throttled > 0 {
 			r.found.progress = r.scope.Limiter.State().Waiting == 0
@@ -281,6 +273,7 @@ func (r *record) report(result retry.Result) (change ratelimit.Change) {
 	}
 	r.granted.payer, r.then = nil, token.Refused // the retry was made
 	r.giveSendTokens(&r.granted)                 // that its loop did not wait for
+	var change ratelimit.Change
 	if r.was == token.Ready && r.limited() {
 		change = r.scope.Limiter.Report(ratelimit.Response{
 			Sent: r.sent, Throttled: r.found.throttled, PartThrottled: r.found.partly, Part: r.request.Part, Cost: r.request.Cost,
@@ -294,9 +287,8 @@ func (r *record) report(result retry.Result) (change ratelimit.Change) {
 		}
 	}
 	if r.engine.observed() {
-		r.emitEnded(result)
+		r.emitEnded(result, change)
 	}
-	return change
 }
 
 // refund returns the cost of a retry to the quota that paid, and its send tokens if it is not made. The limiter comes last,
