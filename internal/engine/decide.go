@@ -33,7 +33,7 @@ func (o *operation) judge(ctx context.Context, failure error) {
 	if !below.Retryable() {
 		mark = markOf(failure)
 	}
-	if mark != nil && mark.Err != nil {
+	if mark != nil {
 		below = o.engine.judge(&o.op, o.made, mark.Err, gone)
 		if mark.Reason != nil && found.verdict.Forbids() {
 			if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
@@ -47,10 +47,10 @@ func (o *operation) judge(ctx context.Context, failure error) {
 	o.found = found
 }
 
-// markOf returns the mark that Unwrap() error leads to from a failure; nil if there is none.
+// markOf returns the mark of an error that Unwrap() error leads to from a failure; nil if there is none.
 func markOf(failure error) *classify.JudgedError {
 	for left := errtree.Max; failure != nil && left > 0; left-- {
-		if mark, ok := failure.(*classify.JudgedError); ok && mark != nil { //nolint:errorlint // one error of the walk
+		if mark, ok := failure.(*classify.JudgedError); ok && mark != nil && mark.Err != nil { //nolint:errorlint // one error of the walk
 			return mark
 		}
 		failure = errtree.Unwrap(failure)
@@ -81,25 +81,6 @@ func (e *Engine) gone(ctx context.Context) error {
 	return nil
 }
 
-// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule against it, room for the
-// wait, quota. The quota comes last, so that it pays only for a retry that nothing else forbids. decide returns the
-// backoff, or with a refusal how long to sleep before the operation returns.
-func (r *record) decide(ctx context.Context) (delay time.Duration, refusal *retry.Error) {
-	r.lacked = false
-	if refusal = r.forbids(ctx); refusal == nil {
-		delay, refusal = r.charge(ctx)
-	}
-	if refusal != nil {
-		r.refuse(refusal)
-	} else if r.engine.observed() {
-		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
-	}
-	if r.engine.observed() && (refusal == nil || delay > 0) {
-		r.tally.phase = backingOff
-	}
-	return delay, refusal
-}
-
 // forbids returns what forbids a retry, apart from time and quota.
 func (o *operation) forbids(ctx context.Context) *retry.Error {
 	gone, retryable, most := ctx.Err(), o.found.verdict.Retryable(), maxAttempts(&o.op, o.plan)
@@ -109,7 +90,7 @@ func (o *operation) forbids(ctx context.Context) *retry.Error {
 	if n := o.found.verdict.MaxAttempts(); n > 0 {
 		most = min(most, n)
 	}
-	if !retryable { // charge refuses a retry that the deadline leaves no room for
+	if !retryable { // decide refuses a retry that the deadline leaves no room for
 		gone = o.engine.gone(ctx)
 	}
 	// If the failure is the end of ctx, the operation was canceled, even if a classifier would retry such errors.
@@ -133,9 +114,13 @@ func (o *operation) forbids(ctx context.Context) *retry.Error {
 	}
 }
 
-// charge grants a retry, which takes its cost from the quota or from the pool. It returns its backoff, or why there is no
-// retry and how long to sleep before the operation returns.
-func (o *operation) charge(ctx context.Context) (delay time.Duration, refusal *retry.Error) {
+// decide grants or refuses a retry: retryable at all, attempts left, caller not gone, no rule against it, room for the
+// wait, quota. The quota comes last, so that it or the pool pays only for a retry that nothing else forbids. decide returns
+// the backoff, or with a refusal how long to sleep before the operation returns.
+func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *retry.Error) {
+	if refusal = o.forbids(ctx); refusal != nil {
+		return 0, refusal
+	}
 	kind := o.found.verdict.Kind()
 	hint, hinted := o.found.verdict.Hint()
 	if g := o.reserved; g.payer != nil {
@@ -253,7 +238,7 @@ func (o *operation) canceled(ctx context.Context) *retry.Error {
 // refuse notes and reports that an attempt is not made. It adds what is wrong with the limiter of the scope, but not to a
 // failure that is not retryable, which comes back as it is.
 func (r *record) refuse(refusal *retry.Error) {
-	r.lacked = refusal.Needed > 0
+	r.granted.lacked = refusal.Needed > 0
 	switch {
 	case r.scope.Err == nil || refusal.Reason == retry.ErrNotRetryable: //nolint:errorlint // the same value
 	case refusal.Detail == nil:

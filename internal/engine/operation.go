@@ -46,7 +46,6 @@ type operation struct {
 	found    judgment          // of the last attempt that was judged
 	sent     time.Time         // when the current attempt got its send token
 	request  ratelimit.Request // of each attempt to the limiter
-	lacked   bool              // whether the last refusal was for lack of quota
 	granted  grant             // the last retry
 	reserved grant             // the retry after the present attempt, if it has a payer
 }
@@ -58,6 +57,7 @@ type grant struct {
 	cost     int
 	payer    *quota.Quota // the quota or pool that paid; nil if Wait must take the cost, or if it gets nothing back
 	sendPaid bool         // whether it has its send tokens
+	lacked   bool         // whether the last refusal since was for lack of quota
 }
 
 // Readings returns the readings of the engine's clock.
@@ -72,7 +72,6 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	r.lacked = false
 	first := r.First()
 	if e.observed() {
 		r.token, r.tally = first, tally{id: e.ids.Add(1), start: e.reading.Now()}
@@ -193,8 +192,15 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	r.judge(ctx, failure)
 	r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
+	if e.observed() && (refusal == nil || delay > 0) {
+		r.tally.phase = backingOff
+	}
 	if refusal != nil {
+		r.refuse(refusal)
 		return retry.Token(r.token.WithDelay(delay)), refusal
+	}
+	if e.observed() {
+		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
 	}
 	r.then = replaced
 	return retry.Token(r.token.Next(delay)), nil
@@ -234,7 +240,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	defer r.end()
-	r.scope.Ended(r.lacked && r.was != token.Ready)
+	r.scope.Ended(r.granted.lacked && r.was != token.Ready)
 	canceled := failure == retry.ErrCanceled //nolint:errorlint // the caller's own
 	if r.was == token.Ready && !canceled && r.heard() {
 		r.judge(r.ctx, failure)

@@ -36,10 +36,7 @@ func (r *record) Reserve(ref token.Ref, failure error, needed time.Duration, end
 // reserve takes quota and send tokens, and reports false if a retry would not be granted.
 func (o *operation) reserve(failure error, needed time.Duration) bool {
 	o.judge(o.ctx, failure)
-	if o.forbids(o.ctx) != nil {
-		return false
-	}
-	if _, refusal := o.charge(o.ctx); refusal != nil || o.granted.payer == nil { // it would have to wait for quota
+	if _, refusal := o.decide(o.ctx); refusal != nil || o.granted.payer == nil { // it would have to wait for quota
 		return false
 	}
 	if deadline, ok := o.ctx.Deadline(); ok && deadline.Sub(o.engine.config.Clock.Now()) < o.granted.delay+needed {
