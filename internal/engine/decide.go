@@ -83,7 +83,8 @@ func (e *Engine) gone(ctx context.Context) error {
 
 // forbids returns what forbids a retry, apart from time and quota.
 func (o *operation) forbids(ctx context.Context) *retry.Error {
-	gone, retryable, most := ctx.Err(), o.found.verdict.Retryable(), maxAttempts(&o.op, o.plan)
+	gone, retryable := ctx.Err(), o.found.verdict.Retryable()
+	most, _ := limits(&o.op, o.plan)
 	if around, _ := retry.AttemptFrom(o.ctx); around.Once {
 		most = 1
 	}

@@ -82,7 +82,7 @@ func (e *Engine) Judge(op retry.Operation, failure error) classify.Verdict {
 // Plan returns the numbers of an operation.
 func (e *Engine) Plan(op retry.Operation) retry.Plan {
 	plan := *e.plan(&op)
-	plan.MaxAttempts, plan.MaxElapsed = maxAttempts(&op, &plan), maxElapsed(&op, &plan)
+	plan.MaxAttempts, plan.MaxElapsed = limits(&op, &plan)
 	return plan
 }
 
@@ -111,18 +111,14 @@ func (e *Engine) plan(op *retry.Operation) *retry.Plan {
 	return &e.config.Plan
 }
 
-// maxAttempts returns how many attempts an operation may have.
-func maxAttempts(op *retry.Operation, plan *retry.Plan) int {
+// limits returns how many attempts an operation may have, and the time within which they may begin; 0 means no limit.
+func limits(op *retry.Operation, plan *retry.Plan) (attempts int, elapsed time.Duration) {
+	attempts, elapsed = plan.MaxAttempts, plan.MaxElapsed
 	if op.MaxAttempts != 0 {
-		return max(op.MaxAttempts, 1)
+		attempts = max(op.MaxAttempts, 1)
 	}
-	return plan.MaxAttempts
-}
-
-// maxElapsed returns the time within which attempts of an operation may begin; 0 means no limit.
-func maxElapsed(op *retry.Operation, plan *retry.Plan) time.Duration {
-	if op.MaxElapsed > 0 && (plan.MaxElapsed == 0 || op.MaxElapsed < plan.MaxElapsed) {
-		return op.MaxElapsed
+	if op.MaxElapsed > 0 && (elapsed == 0 || op.MaxElapsed < elapsed) {
+		elapsed = op.MaxElapsed
 	}
-	return plan.MaxElapsed
+	return attempts, elapsed
 }

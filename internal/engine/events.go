@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"math"
 	"time"
 
 	"github.com/awsretry/awsretry/ratelimit"
@@ -70,12 +69,12 @@ func (r *record) emit(event retry.Event) {
 // emitNested reports attempts that multiply, because the operation is in an attempt of another loop.
 func (r *record) emitNested() {
 	around, _ := retry.AttemptFrom(r.ctx)
-	if around.Once {
-		r.op.MaxAttempts = 1
+	if around.MaxAttempts <= 1 {
+		return
 	}
-	outer, most := max(around.MaxAttempts, 1), maxAttempts(&r.op, r.plan)
-	if product := min(int64(outer)*int64(min(most, math.MaxInt32)), math.MaxInt32); outer > 1 && product > int64(outer) {
-		r.emit(retry.Event{Kind: retry.LoopNested, MaxAttempts: int(product)})
+	within, _ := retry.AttemptFrom(retry.Token(r.token).Context(r.ctx))
+	if within.MaxAttempts > around.MaxAttempts {
+		r.emit(retry.Event{Kind: retry.LoopNested, MaxAttempts: within.MaxAttempts})
 	}
 }
 

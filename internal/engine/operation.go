@@ -80,8 +80,9 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 		r.plan = e.plan(&op)
 		r.enterScope()
 	}
-	if limit := maxElapsed(&op, r.plan); limit > 0 {
-		if end := e.config.Clock.Now().Add(limit); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
+	most, elapsed := limits(&op, r.plan)
+	if elapsed > 0 {
+		if end := e.config.Clock.Now().Add(elapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
 		}
 	}
@@ -89,7 +90,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 		r.request = e.config.Send
 		r.request.NotAfter = r.op.NotAfter
 	}
-	r.Allow(maxAttempts(&r.op, r.plan))
+	r.Allow(most)
 	if e.observed() {
 		r.emitNested()
 	}
