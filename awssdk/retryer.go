@@ -72,7 +72,7 @@ func (r *sdkRetryer) use(strategy retry.Strategy) {
 	r.prepare()
 }
 
-// prepare says how to find what r needs to find only once.
+// prepare lets r compute what follows from the strategy when it is first needed, and only then.
 func (r *sdkRetryer) prepare() {
 	r.plain = sync.OnceValue(r.standard)
 	r.most = sync.OnceValue(func() int { return r.attempts(r.scoped) })
