@@ -29,7 +29,6 @@ type sdkRetryer struct {
 	scoped  string                    // as scopes spell it
 	owner   *owner                    // of the credentials of the client; nil if not known
 	plain   func() *sdkretry.Standard // for what belongs to no call
-	most    func() int                // attempts that the strategy allows a call
 }
 
 // shared is what the retryers of one strategy for all services have in common.
@@ -69,20 +68,14 @@ func (r *sdkRetryer) use(strategy retry.Strategy) {
 	if strategy.Snapshot().Mode == "adaptive" {
 		r.mark = awsmiddleware.UserAgentFeatureRetryModeAdaptive
 	}
-	r.prepare()
-}
-
-// prepare lets r compute what follows from the strategy when it is first needed, and only then.
-func (r *sdkRetryer) prepare() {
 	r.plain = sync.OnceValue(r.standard)
-	r.most = sync.OnceValue(func() int { return r.attempts(r.scoped) })
 }
 
 // forService returns the retryer for the clients of one service. It shares everything with r
 // but has the defaults of the service.
 func (r *sdkRetryer) forService(id string) *sdkRetryer {
 	named := &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
-	named.prepare()
+	named.plain = sync.OnceValue(named.standard)
 	return named
 }
 
@@ -110,7 +103,7 @@ func (r *sdkRetryer) MaxAttempts() int {
 	if r.operation != nil && r.service != "" {
 		return openLimit
 	}
-	return r.most()
+	return r.attempts(r.scoped)
 }
 
 // attempts returns how many attempts the strategy allows a call of a service.

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -356,6 +357,36 @@ func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
 		require.Equal(t, 4, cfg.Retryer().MaxAttempts())
 		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 4")
 		require.Equal(t, 4, s.requests())
+	})
+}
+
+// planned is a strategy of a program that changes its attempts while clients have it.
+type planned struct {
+	retry.Strategy
+	attempts *atomic.Int64
+}
+
+func (s planned) Plan(op retry.Operation) retry.Plan {
+	plan := s.Strategy.Plan(op)
+	plan.MaxAttempts = int(s.attempts.Load())
+	return plan
+}
+
+func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
+	withInstall(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		inner, err := standard.New(standard.Config{})
+		require.NoError(t, err)
+		strategy, s := planned{inner, new(atomic.Int64)}, newScript(fail(500, ""))
+		client := dynamodb.NewFromConfig(setup(t, s, awssdk.WithStrategy(strategy)))
+		total := 0
+		for _, attempts := range []int{5, 2, 3} {
+			strategy.attempts.Store(int64(attempts))
+			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+			require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+			total += attempts
+			require.Equal(t, total, s.requests())
+		}
 	})
 }
 
