@@ -29,8 +29,8 @@ type SendRate struct {
 	room     float64        // the lowest capacity
 	burst    float64        // the capacity at any rate, if it is known; otherwise 0
 
-	ahead    time.Duration // what all instants below are ahead of a clock that has gone back
-	now      time.Time     // the newest instant
+	time     instant.Forward // of a clock that may go back
+	now      time.Time       // the newest instant of that time, as all below
 	measured measuredRate
 	cubic    cubic
 	hold     hold // of ratelimit.Hold, which has no use for cubic
@@ -84,6 +84,7 @@ func New(config Config, start time.Time) SendRate {
 		least: MinFillRate, room: max(minCapacity, refill.Amount(config.Cost)),
 		now: start, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
 	}
+	s.time.At(start)
 	if config.Controller == ratelimit.Hold {
 		s.least = holdLeast
 	}
@@ -108,7 +109,7 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = s.forward(now)
 	cost := refill.Cost(r.Cost)
 	measured := s.measured.Response(now, cost)
-	if r.Throttled && s.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && r.Sent.Add(s.ahead).Before(s.lastCut) {
+	if r.Throttled && s.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && s.time.Of(r.Sent).Before(s.lastCut) {
 		return false // it belongs to the congestion event of the last cut
 	}
 	var rate ratelimit.Rate
@@ -142,11 +143,10 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	if !throttled {
 		return min(s.cubic.Success(now), 2*measured)
 	}
-	use := measured
 	if s.limited {
-		use = min(use, s.fill)
+		measured = min(measured, s.fill)
 	}
-	return s.cubic.Throttle(now, use)
+	return s.cubic.Throttle(now, measured)
 }
 
 // setRate changes the fill rate to rate, but at least to the lowest and at most to the ceiling, and the capacity to that
@@ -174,7 +174,7 @@ func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	case wait == 0:
 		s.set(s.tokens() - refill.Amount(cost))
 	}
-	return s.now.Add(wait - s.ahead), wait == 0
+	return s.time.Reading(s.now.Add(wait)), wait == 0
 }
 
 // Until returns how long cost tokens take at the current rate, as refill.Wait says, regardless of the capacity; zero if
@@ -234,27 +234,24 @@ func (s *SendRate) Fill() ratelimit.Rate { return s.fill }
 
 // State returns the send rate fields of a snapshot, as of the last call that got the time.
 func (s *SendRate) State() retry.ScopeSnapshot {
-	state := retry.ScopeSnapshot{
+	return retry.ScopeSnapshot{
 		SendRateSource: "local",
 		Limited:        s.limited,
 		FillRate:       float64(s.fill),
 		MeasuredRate:   float64(s.measured.rate),
 		SendTokens:     s.tokens(),
 		SendCapacity:   s.capacity,
+		LastThrottle:   s.time.Reading(s.lastCut),
 	}
-	if !s.lastCut.IsZero() {
-		state.LastThrottle = s.lastCut.Add(-s.ahead)
-	}
-	return state
 }
 
-// forward returns the newest instant, of the time that never goes back, which may be now.
-func (s *SendRate) forward(now time.Time) time.Time {
-	switch now := now.Add(s.ahead); {
+// forward returns the newest instant, of the time that never goes back, which may be that of this reading.
+func (s *SendRate) forward(reading time.Time) time.Time {
+	switch now := s.time.Of(reading); {
 	case instant.OfAnotherClock(now, s.now):
-		*s = New(s.config, now.Add(-s.ahead))
-	case s.config.clocked && instant.WentBack(now, s.now):
-		s.ahead += s.now.Sub(now)
+		*s = New(s.config, reading)
+	case s.config.clocked:
+		s.now = s.time.At(reading)
 	case now.After(s.now):
 		s.now = now
 	}
