@@ -114,13 +114,31 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 	if r.OnWait != nil {
 		r.OnWait(w.wait)
 	}
-	if err = l.await(ctx, w); err != nil {
-		return time.Time{}, nil, err
+	waiting := ctx
+	if end := w.ends.last; !end.IsZero() {
+		var cancel context.CancelFunc
+		waiting, cancel = clock.WithTimeout(ctx, l.reading.Clock(), end.Sub(l.reading.Now()))
+		defer cancel()
 	}
-	if Late(l.reading.Now(), r.NotAfter) { // the caller learns of tokens that came in time too late to send
+	if l.wait(waiting, w.done) != nil {
+		if ctx.Err() != nil {
+			return time.Time{}, nil, ctx.Err()
+		}
+		now := l.Lock()
+		l.serveLocked(now) // tokens that come at the last instant are in time
+		if w.place != nil {
+			w.refuseLocked(now, w.wait, w.ends.after)
+		}
+		l.Unlock(now, false)
+	}
+	switch {
+	case w.refused != nil:
+		return time.Time{}, nil, w.refused
+	case Late(l.reading.Now(), r.NotAfter): // the caller learns of tokens that came in time too late to send
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: w.wait, Reason: ratelimit.ErrNotAfter}
+	default:
+		return w.at, w.payer.account, nil
 	}
-	return w.at, w.payer.account, nil
 }
 
 // enter takes the tokens, or returns the place of the caller in the line, or refuses. A caller that adds tokens reads
@@ -170,28 +188,6 @@ func (l *Line) expectedLocked(now time.Time, cost float64) (wait time.Duration) 
 		wait += min(l.account.Until(now, l.owed+cost), refill.Endless-wait)
 	}
 	return wait
-}
-
-// await returns when it has taken the tokens, or why the caller must leave the line.
-func (l *Line) await(ctx context.Context, w *waiter) error {
-	waiting := ctx
-	if end := w.ends.last; !end.IsZero() {
-		var cancel context.CancelFunc
-		waiting, cancel = clock.WithTimeout(ctx, l.reading.Clock(), end.Sub(l.reading.Now()))
-		defer cancel()
-	}
-	if l.wait(waiting, w.done) != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		now := l.Lock()
-		l.serveLocked(now) // tokens that come at the last instant are in time
-		if w.place != nil {
-			w.refuseLocked(now, w.wait, w.ends.after)
-		}
-		l.Unlock(now, false)
-	}
-	return w.refused
 }
 
 // wait returns nil when done is closed and ctx.Err() when ctx is done. If both have happened, it may return either.
@@ -288,9 +284,9 @@ func (l *Line) dismissLocked(now time.Time) {
 		w.line.owed += w.cost
 		if reason := w.ends.refuse(now, expected); reason != nil {
 			w.refuseLocked(now, ratelimit.Wait{Expected: expected, Ahead: ahead, FillRate: w.line.account.Fill()}, reason)
-			continue
+		} else {
+			ahead++
 		}
-		ahead++
 	}
 }
 
