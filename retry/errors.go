@@ -188,20 +188,8 @@ func (e *Error) Because(ctx context.Context) *Error {
 		return e
 	}
 	if !errtree.Is(ended, cause) {
-		ended = fmt.Errorf("%w: %w", ended, cause)
+		ended = errtree.Join(ended, cause)
 	}
-	e.Detail = detailed(ended, e.Detail)
+	e.Detail = errtree.Join(ended, e.Detail)
 	return e
-}
-
-// detailed joins two errors; one may be nil.
-func detailed(first, second error) error {
-	switch {
-	case first == nil:
-		return second
-	case second == nil:
-		return first
-	default:
-		return fmt.Errorf("%w: %w", first, second)
-	}
 }

@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -105,7 +104,7 @@ func (o *operation) forbids(ctx context.Context) *retry.Error {
 		refusal := o.canceled(ctx)
 		if o.found.before != nil && endedWith {
 			// The attempt says only that the caller is gone; the one before says what the service answered.
-			refusal.Last, refusal.Detail = o.found.before, fmt.Errorf("%w: %w", refusal.Detail, o.found.failure)
+			refusal.Last, refusal.Detail = o.found.before, errtree.Join(refusal.Detail, o.found.failure)
 		}
 		return refusal
 	case o.found.rule != nil:
@@ -240,19 +239,13 @@ func (o *operation) canceled(ctx context.Context) *retry.Error {
 // failure that is not retryable, which comes back as it is.
 func (r *record) refuse(refusal *retry.Error) {
 	r.granted.lacked = refusal.Needed > 0
-	switch {
-	case r.scope.Err == nil || refusal.Reason == retry.ErrNotRetryable: //nolint:errorlint // the same value
-	case refusal.Detail == nil:
-		refusal.Detail = r.scope.Err
-	default:
-		refusal.Detail = fmt.Errorf("%w: %w", refusal.Detail, r.scope.Err)
-	}
-	if !r.engine.observed() {
-		return
-	}
 	r.tally.reason = refusal.Reason
-	if refusal.Detail != nil && refusal.Reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
-		r.tally.reason = fmt.Errorf("%w: %w", refusal.Reason, refusal.Detail) // the rule that stopped a retry
+	if refusal.Reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
+		r.tally.reason = errtree.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
+	} else {
+		refusal.Detail = errtree.Join(refusal.Detail, r.scope.Err)
 	}
-	r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
+	if r.engine.observed() {
+		r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
+	}
 }

@@ -105,6 +105,19 @@ func Unwrap(err error) (inner error) {
 	return errors.Unwrap(err)
 }
 
+// Join returns an error that wraps both and has the text of the first, then that of the second. If one is nil, it is the
+// other.
+func Join(first, second error) error {
+	switch {
+	case first == nil:
+		return second
+	case second == nil:
+		return first
+	default:
+		return fmt.Errorf("%w: %w", first, second)
+	}
+}
+
 // Text returns the text of an error; something in angle brackets, or with PANIC in it, if it
 // has none.
 func Text(err error) string {

@@ -228,3 +228,14 @@ func TestErrorsThatCannotBeComparedAreNotEqual(t *testing.T) {
 	require.True(t, errtree.Is(cause{1}, cause{1}))
 	require.False(t, errtree.Is(cause{[]int{1}}, cause{1}))
 }
+
+func TestJoinedErrorIsBothAndEitherMayBeNil(t *testing.T) {
+	t.Parallel()
+	first, second := errors.New("first"), errors.New("second")
+	require.EqualError(t, errtree.Join(first, second), "first: second")
+	require.ErrorIs(t, errtree.Join(first, second), first)
+	require.ErrorIs(t, errtree.Join(first, second), second)
+	require.Equal(t, first, errtree.Join(first, nil))
+	require.Equal(t, second, errtree.Join(nil, second))
+	require.NoError(t, errtree.Join(nil, nil))
+}
