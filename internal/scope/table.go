@@ -149,12 +149,17 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	if !within(now, t.swept, t.config.Idle) {
 		t.swept, t.cursor, sweep = now, 0, len(t.scopes)
 	}
-	for n := 0; n < sweep || t.fullLocked() && n < sweep+2*t.config.Max; n++ {
-		s, stays := t.visitLocked(now), true
-		if s != nil {
-			t.unlocked(func() { stays = t.mustStay(s, now) })
+	for n := 0; len(t.scopes) > 0 && (n < sweep || t.fullLocked() && n < sweep+2*t.config.Max); n++ {
+		t.cursor %= len(t.scopes)
+		s, stays := t.scopes[t.cursor], true
+		t.cursor++
+		if s.use.CompareAndSwap(used, unused) {
+			s.quiet.Store(int64(now.Sub(t.config.Start)))
+			continue
 		}
-		if !stays && t.removeLocked(s) {
+		t.unlocked(func() { stays = t.mustStay(s, now) })
+		if !stays && s.use.CompareAndSwap(unused, gone) { // if it is not in use again
+			t.removeLocked(s)
 			t.unlocked(func() { evicted(s) })
 		}
 	}
@@ -171,21 +176,6 @@ func (t *Table) unlocked(f func()) {
 	t.mu.Unlock()
 	defer t.mu.Lock()
 	f()
-}
-
-// visitLocked moves the cursor on. It returns the scope that it has left if that was not used since the last visit.
-func (t *Table) visitLocked(now time.Time) *Scope {
-	if len(t.scopes) == 0 {
-		return nil
-	}
-	t.cursor %= len(t.scopes)
-	s := t.scopes[t.cursor]
-	t.cursor++
-	if s.use.CompareAndSwap(used, unused) {
-		s.quiet.Store(int64(now.Sub(t.config.Start)))
-		return nil
-	}
-	return s
 }
 
 // mustStay reports whether a scope must stay although it is not in use: an operation waits in it, or it was
@@ -230,11 +220,8 @@ func (t *Table) add(fresh *Scope) *Scope {
 	return fresh
 }
 
-// removeLocked removes a scope and reports true, unless it is in use again.
-func (t *Table) removeLocked(s *Scope) bool {
-	if !s.use.CompareAndSwap(unused, gone) {
-		return false
-	}
+// removeLocked removes a scope that is gone.
+func (t *Table) removeLocked(s *Scope) {
 	last := len(t.scopes) - 1
 	t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place
 	t.scopes[last] = nil
@@ -246,7 +233,6 @@ func (t *Table) removeLocked(s *Scope) bool {
 	}
 	link.Store(s.next.Load())
 	t.evicted.Add(1)
-	return true
 }
 
 // Snapshot returns the state of the pool and of the scopes, sorted by name.
