@@ -169,9 +169,23 @@ func (q *Quota) Pooled() int { return q.pool.Available() }
 // Waiting returns how many callers wait: in the case of a pool, for any of its quotas.
 func (q *Quota) Waiting() int { return q.line.Waiting() }
 
+// advance adds the whole tokens that time has brought.
 func (q *Quota) advance() {
-	if q.refill != nil {
-		q.refill.advance(q, q.clock.Now())
+	g := q.refill
+	if g == nil {
+		return
+	}
+	reading := q.clock.Now()
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	now, whole := g.time.At(reading), q.capacity
+	if due := refill.Grown(0, g.rate, now.Sub(g.since)) - float64(g.given); due < float64(whole) {
+		whole = int64(due)
+	}
+	if sum, _ := q.add(whole); sum == q.capacity {
+		g.since, g.given = now, 0
+	} else {
+		g.given += whole
 	}
 }
 
@@ -184,21 +198,6 @@ type growth struct {
 	time  instant.Forward
 	since time.Time // when the quota last was full, or the start
 	given int64     // how many tokens time has added since
-}
-
-// advance adds the whole tokens that time has brought.
-func (g *growth) advance(q *Quota, reading time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	now, whole := g.time.At(reading), q.capacity
-	if due := refill.Grown(0, g.rate, now.Sub(g.since)) - float64(g.given); due < float64(whole) {
-		whole = int64(due)
-	}
-	if sum, _ := q.add(whole); sum == q.capacity {
-		g.since, g.given = now, 0
-	} else {
-		g.given += whole
-	}
 }
 
 // until returns how long the refill takes to bring the missing tokens if no caller takes or adds any. The
