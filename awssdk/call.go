@@ -36,15 +36,13 @@ import (
 // A retryer around ours may keep its loop from calling any of these methods, and may make an attempt that the strategy has not
 // granted. Such an attempt begins another operation.
 type call struct {
-	context.Context                               //nolint:containedctx // around the loop
-	*shared                                       // of the retryer that the loop has
-	ctx             context.Context               //nolint:containedctx // for decisions: not every method of a retryer is given one
-	installed       *shared                       // whose middlewares these are
-	loop            middleware.FinalizeMiddleware // of the SDK
-	next            middleware.FinalizeHandler    // that makes an attempt
-	retryer         *sdkRetryer                   // that the loop has called, or nil
-	input           any                           // of the operation
-	now             *call                         // that the stack serves: this one, or a later one
+	context.Context                            //nolint:containedctx // around the loop
+	*calls                                     // of the stack
+	*shared                                    // of the retryer that the loop has
+	ctx             context.Context            //nolint:containedctx // for decisions: not every method of a retryer is given one
+	next            middleware.FinalizeHandler // that makes an attempt
+	retryer         *sdkRetryer                // that the loop has called, or nil
+	input           any                        // of the operation
 	phase           phase
 	polls           bool // whether the operation is a long poll
 	unseekable      bool // whether the body cannot be sent again
@@ -72,8 +70,7 @@ type limited struct {
 type phase uint8
 
 const (
-	outside phase = iota // before the loop
-	idle                 // before the first attempt
+	idle    phase = iota // before the first attempt
 	sent                 // an attempt is being made
 	failed               // it has failed, and nothing is decided
 	granted              // a retry is due, after a wait
@@ -325,7 +322,7 @@ func (c *call) finish() {
 // finishWith ends the operation without success, unless it has ended. The error of RecordFailure has no place to go: no method
 // of a retryer could return it.
 func (c *call) finishWith(err error) {
-	if c.phase <= idle || c.phase >= over {
+	if c.phase == idle || c.phase >= over {
 		return
 	}
 	c.phase = over

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
@@ -15,21 +16,27 @@ import (
 // loopID is the name of the SDK's retry loop among the middlewares.
 const loopID = "Retry"
 
-// addMiddlewares puts the retry loop of an operation into the middleware of a call, and adds one that keeps the input of the
-// call. A stack without a retry loop gets neither. Where the loop is taken out later, as presigning does, or
-// replaced, nothing is left of the call.
+// addMiddlewares puts the retry loop of an operation into the middleware of its calls, and adds one that keeps their input. If
+// there are timeouts, it adds one for them too. A stack without a retry loop gets none. Where the loop is taken out later, as
+// presigning does, or replaced, nothing is left of the calls. A second Install takes over the middlewares of the first one.
 func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 	loop, ok := stack.Finalize.Get(loopID)
 	if !ok {
 		return nil
 	}
-	if earlier, again := loop.(loopMiddleware); again {
-		loop = earlier.call.loop
+	var err error
+	m, again := loop.(loopMiddleware)
+	if !again {
+		m = loopMiddleware{&calls{loop: loop}}
+		_, err = stack.Finalize.Swap(loopID, m)
+		err = errors.Join(err, stack.Initialize.Add(beginMiddleware(m), middleware.After))
 	}
-	s.markUserAgent(stack, loop)
-	c := &call{installed: s, loop: loop}
-	_, err := stack.Finalize.Swap(loopID, loopMiddleware{c})
-	return errors.Join(err, stack.Initialize.Add(beginMiddleware{c}, middleware.After), s.addLimit(stack))
+	m.installed = s
+	s.markUserAgent(stack, m.loop)
+	if limit := (limitMiddleware{}); s.timeout != nil && !slices.Contains(stack.Deserialize.List(), limit.ID()) {
+		err = errors.Join(err, stack.Deserialize.Add(limit, middleware.After))
+	}
+	return err
 }
 
 // markUserAgent names the retry mode in the User-Agent of the request, as the clients of the SDK do for its own retryers. A
@@ -41,13 +48,26 @@ func (s *shared) markUserAgent(stack *middleware.Stack, loop middleware.Finalize
 	}
 }
 
-// addLimit adds the middleware for timeouts, once, if there are any.
-func (s *shared) addLimit(stack *middleware.Stack) error {
-	limit := limitMiddleware{}
-	if s.timeout == nil || slices.Contains(stack.Deserialize.List(), limit.ID()) {
-		return nil
+// calls is what the middlewares of a stack share. The clients of the SDK make a stack for each call, but a middleware may make
+// the call again, also before it has ended, and a program may keep a stack.
+type calls struct {
+	installed *shared                       // whose middlewares these are
+	loop      middleware.FinalizeMiddleware // of the SDK
+	mu        sync.Mutex                    // guards all below
+	input     any                           // of the operation
+	first     call                          // so that most calls cost one allocation
+}
+
+// call returns a new call, for a loop that begins.
+func (s *calls) call(around context.Context, next middleware.FinalizeHandler) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := &s.first
+	if c.calls != nil { // it has begun
+		c = new(call)
 	}
-	return stack.Deserialize.Add(limit, middleware.After)
+	c.calls, c.input, c.Context, c.ctx, c.next = s, s.input, around, around, next
+	return c
 }
 
 // Value returns the call for its key.
@@ -67,35 +87,28 @@ func callFrom(ctx context.Context) *call {
 }
 
 // beginMiddleware keeps the input of a call. It is the last one of its step, because others may change the input.
-type beginMiddleware struct{ call *call }
+type beginMiddleware struct{ *calls }
 
 func (beginMiddleware) ID() string { return "awsretry.Call" }
 
 func (m beginMiddleware) HandleInitialize(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	c := m.call
-	if c.now != nil { // The clients of the SDK make a stack for each call, but a program need not.
-		c = &call{installed: c.installed, loop: c.loop}
-	}
-	m.call.now = c
-	c.input = in.Parameters
+	m.mu.Lock()
+	m.input = in.Parameters
+	m.mu.Unlock()
 	return next.HandleInitialize(ctx, in)
 }
 
 // loopMiddleware is in the place of the retry loop, and runs it. It ends the operation if the loop has not ended it.
-type loopMiddleware struct{ call *call }
+type loopMiddleware struct{ *calls }
 
 func (loopMiddleware) ID() string { return loopID }
 
 func (m loopMiddleware) HandleFinalize(
 	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
 ) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
-	c := m.call.now
-	if c == nil || c.phase != outside {
-		return m.call.loop.HandleFinalize(ctx, in, next)
-	}
-	c.phase, c.Context, c.ctx, c.next = idle, ctx, ctx, next
+	c := m.call(ctx, next)
 	defer func() { // also after a panic
 		c.forget()
 		c.finish()

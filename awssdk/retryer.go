@@ -114,7 +114,7 @@ func (r *sdkRetryer) attempts(service string) int {
 // GetAttemptToken tells the call that its loop has this retryer. The attempt waits for the send rate in the middleware, where
 // the limit of the loop is known.
 func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
-	if c := callFrom(ctx); c != nil && c.phase != outside && c.phase != sent {
+	if c := callFrom(ctx); c != nil && c.phase != sent {
 		c.retryer, c.ctx = r, ctx
 		return released, nil
 	}
