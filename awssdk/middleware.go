@@ -33,7 +33,7 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 	}
 	m.installed = s
 	s.markUserAgent(stack, m.loop)
-	if limit := (limitMiddleware{}); s.timeout != nil && !slices.Contains(stack.Deserialize.List(), limit.ID()) {
+	if limit := limitMiddleware(m); s.timeout != nil && !slices.Contains(stack.Deserialize.List(), limit.ID()) {
 		err = errors.Join(err, stack.Deserialize.Add(limit, middleware.After))
 	}
 	return err

@@ -36,17 +36,18 @@ func WithAttemptTimeout(t retry.AttemptTimeout) Option {
 }
 
 // limitMiddleware is around the exchange of a request and a response. It is the last one of its step, so
-// that neither credentials nor signing count, and that it gets the response before its body is read.
-type limitMiddleware struct{}
+// that neither credentials nor signing count, and that it gets the response before its body is read. Where our loop was taken
+// out or replaced, the context may have the call around this one, whose limit does not count here.
+type limitMiddleware struct{ *calls }
 
 func (limitMiddleware) ID() string { return "awsretry.Limit" }
 
-func (limitMiddleware) HandleDeserialize(
+func (m limitMiddleware) HandleDeserialize(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
 	request, ok := in.Request.(*smithyhttp.Request)
-	if !ok || c == nil || c.limited == nil || c.phase != sent {
+	if !ok || c == nil || c.calls != m.calls || c.limited == nil || c.phase != sent {
 		return next.HandleDeserialize(ctx, in)
 	}
 	op := c.limited.op

@@ -19,6 +19,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -453,6 +455,42 @@ func TestTimeoutHoldsForClientsOfTheConfigAndForNoOthers(t *testing.T) {
 				c.change(t, &cfg)
 				require.NoError(t, describe(t, cfg))
 				require.Equal(t, c.requests, s.requests())
+			})
+		})
+	}
+}
+
+// TestTimeoutOfACallIsNotThatOfCallsInside: an attempt makes a call of another client of the config, whose loop was taken out or
+// replaced.
+func TestTimeoutOfACallIsNotThatOfCallsInside(t *testing.T) {
+	for name, change := range map[string]func(stack *middleware.Stack) error{
+		"no loop": func(stack *middleware.Stack) error {
+			_, err := stack.Finalize.Remove("Retry")
+			return err
+		},
+		"another loop": func(stack *middleware.Stack) error {
+			loop := sdkretry.NewAttemptMiddleware(sdkretry.NewStandard(), smithyhttp.RequestCloner)
+			_, err := stack.Finalize.Swap(loop.ID(), loop)
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				s := newScript(after(3*time.Second, say(200, "{}")))
+				cfg := installed(t, newScript(say(200, "{}")), hermetic(), awssdk.WithAttemptTimeout(growing))
+				inside := sqs.NewFromConfig(cfg, func(o *sqs.Options) {
+					o.HTTPClient, o.APIOptions = s, append(o.APIOptions, change)
+				})
+				client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+					o.Credentials = aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
+						_, err := inside.ListQueues(ctx, &sqs.ListQueuesInput{})
+						return aws.Credentials{AccessKeyID: "ID", SecretAccessKey: "SECRET"}, err
+					})
+				})
+				_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+				require.NoError(t, err)
+				require.Equal(t, 1, s.requests())
 			})
 		})
 	}
