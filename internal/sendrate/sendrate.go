@@ -187,7 +187,7 @@ func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if cost = refill.Amount(cost); cost <= tokens {
 		return 0
 	}
-	if tokens == s.limit() { // more has not come
+	if tokens == s.limit() { // what came beyond is lost, so that the rest comes from now on
 		s.set(tokens)
 	}
 	return refill.Left(refill.Wait(s.base, cost, float64(s.fill)), s.now.Sub(s.since))

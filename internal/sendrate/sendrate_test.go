@@ -88,6 +88,13 @@ func TestSendRateThrottleOfTheSameEvent(t *testing.T) {
 		more := counted.State().MeasuredRate - silent.State().MeasuredRate
 		require.InEpsilon(t, 0.8*10/0.5, float64(more), 1e-9)
 	})
+	t.Run("shows the tokens of then", func(t *testing.T) {
+		t.Parallel()
+		rate := cutOnce(sendrate.Config{})
+		before := rate.State().SendTokens
+		require.False(t, rate.Report(at(1.5), early))
+		require.InDelta(t, before+0.5*70, rate.State().SendTokens, 1e-6)
+	})
 	t.Run("leaves the climb back as it is", func(t *testing.T) {
 		t.Parallel()
 		plain, disturbed := cutOnce(sendrate.Config{}), cutOnce(sendrate.Config{})
