@@ -15,9 +15,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// firstTrySuccess is what a success without a retry adds to the quota.
-const firstTrySuccess = 1
-
 // record is the state of one operation. It belongs to the caller that has taken the current token. Between two
 // operations it is in a pool, and keeps the scope of the last one, which is often that of the next.
 type record struct {
@@ -217,7 +214,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	}
 	defer r.end()
 	if r.made == 1 {
-		r.scope.Quota.Refund(firstTrySuccess)
+		r.scope.Quota.Refund(1)
 	} else {
 		r.refund(&r.granted)
 	}

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/errtree"
@@ -30,8 +29,9 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 	defer r.end()
 	if was == token.Issued {
 		r.made-- // its attempt follows
+		return r.wait(ctx)
 	}
-	if refusal := r.wait(ctx); refusal != nil {
+	if refusal := r.sleep(ctx); refusal != nil {
 		return refusal
 	}
 	return nil
@@ -45,11 +45,8 @@ func (r *record) plain() bool {
 // owes reports whether Wait must still take the cost of the granted retry from the quota.
 func (o *operation) owes() bool { return o.granted.payer == nil && o.granted.cost > 0 }
 
-func (r *record) wait(ctx context.Context) *retry.Error {
+func (r *record) wait(ctx context.Context) error {
 	refusal := r.sleep(ctx)
-	if r.was == token.Refused {
-		return refusal
-	}
 	r.scope.Touch() // after the backoff, so that no scope with a waiter is evicted
 	if refusal == nil {
 		refusal = r.late()
@@ -172,13 +169,13 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 // notSent says why an attempt got no send token.
 func (o *operation) notSent(ctx context.Context, err error) *retry.Error {
 	refused, ok := errtree.As[*ratelimit.WaitError](err)
-	switch {
-	case !ok && ctx.Err() != nil:
+	if !ok && ctx.Err() != nil {
 		return o.canceled(ctx)
-	case !ok:
+	}
+	if !ok {
 		return o.refusal(retry.Error{Reason: retry.ErrSendRateLimited, Detail: err})
 	}
-	refusal := retry.Error{Detail: fmt.Errorf("%w: %w", retry.ErrSendRateLimited, refused), Wait: refused.Wait.Expected}
+	refusal := retry.Error{Detail: errtree.Join(retry.ErrSendRateLimited, refused), Wait: refused.Wait.Expected}
 	switch {
 	case errors.Is(refused, context.DeadlineExceeded):
 		refusal.Reason = retry.ErrDeadline
