@@ -21,11 +21,10 @@ const (
 // tally has the figures for events. Only an operation with an observer has one, because it needs readings of the clock.
 type tally struct {
 	id     uint64
-	start  time.Time
 	phase  phase
-	at     time.Time     // when the phase began
-	began  time.Duration // the same since the start
+	at     time.Time // when the phase began
 	spent  [phases]time.Duration
+	total  time.Duration
 	reason error // of the last refusal
 }
 
@@ -36,11 +35,11 @@ func (r *record) enter(p phase) (took time.Duration) {
 		return 0
 	}
 	t := &r.tally
-	t.at = r.engine.config.Clock.Now()
-	since := max(t.at.Sub(t.start), t.began)
-	took = since - t.began
+	now := r.engine.config.Clock.Now()
+	took = max(now.Sub(t.at), 0)
 	t.spent[t.phase] += took
-	t.phase, t.began = p, since
+	t.total += took
+	t.phase, t.at = p, now
 	return took
 }
 
@@ -97,7 +96,7 @@ func (r *record) emitEnded(result retry.Result, change ratelimit.Change) {
 func (r *record) emitOver(reason error) {
 	t := &r.tally
 	r.emit(retry.Event{
-		Kind: retry.OperationEnded, Time: t.at, Err: r.found.failure, Verdict: r.found.verdict, Reason: reason, Elapsed: t.began,
+		Kind: retry.OperationEnded, Time: t.at, Err: r.found.failure, Verdict: r.found.verdict, Reason: reason, Elapsed: t.total,
 		BackoffWait: t.spent[backingOff], QuotaWait: t.spent[awaitingQuota], SendWait: t.spent[awaitingSend],
 	})
 }

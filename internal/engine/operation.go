@@ -71,7 +71,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	r.op, r.ctx = op, ctx
 	first := r.First()
 	if e.observed() {
-		r.token, r.tally = first, tally{id: e.ids.Add(1), start: e.reading.Now()}
+		r.token, r.tally = first, tally{id: e.ids.Add(1), at: e.reading.Now()}
 	}
 	if !again {
 		r.plan = e.plan(&op)
