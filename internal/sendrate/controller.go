@@ -56,18 +56,11 @@ func (c *cubic) setMax(rate ratelimit.Rate) {
 }
 
 // measuredRate measures the tokens per second of attempts as their responses arrive. It counts in
-// windows of half a second aligned to the clock, and smooths exponentially. Use newMeasuredRate. It
-// is not safe for concurrent use.
+// windows of half a second aligned to the clock, and smooths exponentially. It is not safe for concurrent use.
 type measuredRate struct {
 	window time.Time // the beginning of the window that is being counted
 	count  float64
 	rate   ratelimit.Rate // as of the last response
-}
-
-// newMeasuredRate returns a measurement with a rate of zero that begins in the whole second of
-// start.
-func newMeasuredRate(start time.Time) measuredRate {
-	return measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}
 }
 
 // Response counts the response at now to an attempt of cost tokens, and returns the rate. The first

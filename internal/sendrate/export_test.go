@@ -21,7 +21,11 @@ const (
 	MeasureWindow = measureWindow
 )
 
-var NewMeasuredRate = newMeasuredRate
+// NewMeasuredRate returns the measurement of a state that begins at start.
+func NewMeasuredRate(start time.Time) MeasuredRate {
+	s := New(Config{}, start)
+	return s.measured
+}
 
 // NewCubic returns a curve that last was throttled at start, with a maximum of lastMax.
 func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {

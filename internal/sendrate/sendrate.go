@@ -82,7 +82,8 @@ func New(config Config, start time.Time) SendRate {
 	s := SendRate{
 		config: config, ceiling: ceiling, starting: min(starting, ceiling),
 		least: MinFillRate, room: max(minCapacity, refill.Amount(config.Cost)),
-		now: start, measured: newMeasuredRate(start), cubic: cubic{lastThrottle: start},
+		now: start, cubic: cubic{lastThrottle: start},
+		measured: measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}, // on the grid of whole seconds
 	}
 	s.time.At(start)
 	if config.Controller == ratelimit.Hold {
