@@ -139,8 +139,7 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 	}
 	if !o.found.verdict.HintInFull() {
 		hint = 0
-	}
-	if hint > o.engine.config.MaxFullHint {
+	} else if hint > o.engine.config.MaxFullHint {
 		wait, reason = 0, retry.ErrHintTooLong
 	}
 	switch {
