@@ -28,11 +28,7 @@ func (o *operation) judge(ctx context.Context, failure error) {
 	gone := o.engine.gone(ctx) != nil
 	found := judgment{failure: failure, before: o.found.failure, verdict: o.engine.judge(&o.op, o.made, failure, gone)}
 	below := found.verdict
-	var mark *classify.JudgedError
-	if !below.Retryable() {
-		mark = markOf(failure)
-	}
-	if mark != nil {
+	if mark := markOf(failure, below); mark != nil {
 		below = o.engine.judge(&o.op, o.made, mark.Err, gone)
 		if mark.Reason != nil && found.verdict.Forbids() {
 			if failure == error(mark) { //nolint:errorlint // keeps what wraps a mark below it
@@ -46,9 +42,10 @@ func (o *operation) judge(ctx context.Context, failure error) {
 	o.found = found
 }
 
-// markOf returns the mark of an error that Unwrap() error leads to from a failure; nil if there is none.
-func markOf(failure error) *classify.JudgedError {
-	for left := errtree.Max; failure != nil && left > 0; left-- {
+// markOf returns the mark of an error that keeps a failure with this verdict from being retried: the one that Unwrap() error
+// leads to; nil if there is none.
+func markOf(failure error, v classify.Verdict) *classify.JudgedError {
+	for left := errtree.Max; !v.Retryable() && failure != nil && left > 0; left-- {
 		if mark, ok := failure.(*classify.JudgedError); ok && mark != nil && mark.Err != nil { //nolint:errorlint // one error of the walk
 			return mark
 		}
@@ -149,7 +146,7 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 			o.granted = grant{delay: delay, kind: kind, cost: cost, payer: payer}
 			return delay, nil
 		}
-	case quota.Covers(cost):
+	case max(quota.Available(), quota.Pooled()) >= cost: // one of them would have paid
 		return 0, o.refusal(retry.Error{Reason: reason, Wait: wait, Hint: hint})
 	default:
 		delay = bare

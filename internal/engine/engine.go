@@ -54,9 +54,7 @@ type Engine struct {
 	reading instant.Readings
 	records sync.Pool
 	scopes  *scope.Table
-
-	// Used only with an observer.
-	ids atomic.Uint64 // of operations
+	ids     atomic.Uint64 // of operations; used only with an observer
 }
 
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.

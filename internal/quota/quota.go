@@ -83,9 +83,6 @@ func (q *Quota) Charge(cost int) (payer *Quota) {
 	return q.pool.Charge(cost)
 }
 
-// Covers reports whether Charge could take cost tokens if no caller waits.
-func (q *Quota) Covers(cost int) bool { return max(q.Available(), q.Pooled()) >= cost }
-
 func (q *Quota) take(cost int) bool {
 	q.advance()
 	want := int64(max(cost, 0))
