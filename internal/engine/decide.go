@@ -231,17 +231,20 @@ func (o *operation) canceled(ctx context.Context) *retry.Error {
 	return refusal
 }
 
-// refuse notes and reports that an attempt is not made. It adds what is wrong with the limiter of the scope, but not to a
-// failure that is not retryable, which comes back as it is.
-func (r *record) refuse(refusal *retry.Error) {
+// refuse notes and reports that an attempt is not made. It returns the refusal with what is wrong with the limiter of the
+// scope, but not for a failure that is not retryable, which comes back as it is.
+func (r *record) refuse(refusal *retry.Error) error {
 	r.granted.lacked = refusal.Needed > 0
 	r.tally.reason = refusal.Reason
 	if refusal.Reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
 		r.tally.reason = errtree.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
-	} else {
-		refusal.Detail = errtree.Join(refusal.Detail, r.scope.Err)
+	} else if r.scope.Err != nil {
+		told := *refusal // which an observer may have
+		told.Detail = errtree.Join(told.Detail, r.scope.Err)
+		refusal = &told
 	}
 	if r.engine.observed() {
 		r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
 	}
+	return refusal
 }

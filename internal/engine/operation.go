@@ -189,8 +189,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		r.tally.phase = backingOff
 	}
 	if refusal != nil {
-		r.refuse(refusal)
-		return retry.Token(r.token.WithDelay(delay)), refusal
+		return retry.Token(r.token.WithDelay(delay)), r.refuse(refusal)
 	}
 	if e.observed() {
 		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
@@ -245,7 +244,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	case r.was == token.Ready && canceled:
 		r.made--
 		r.then, r.granted.sendPaid = token.Issued, r.limited() // as before its Wait, which paid
-		r.refuse(r.canceled(r.ctx))
+		_ = r.refuse(r.canceled(r.ctx))
 	case r.was == token.Ready:
 		r.report(retry.Result{})
 	}

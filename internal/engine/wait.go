@@ -61,8 +61,7 @@ func (r *record) wait(ctx context.Context) error {
 		if r.token.Attempt() > 1 {
 			r.enter(backingOff)
 		}
-		r.refuse(refusal)
-		return refusal
+		return r.refuse(refusal)
 	}
 	if r.tally.phase != attempting {
 		r.enter(attempting)
