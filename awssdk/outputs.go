@@ -143,7 +143,11 @@ func within(v reflect.Value, at string) reflect.Value {
 		if v = reflect.Indirect(v); v.Kind() != reflect.Struct {
 			return reflect.Value{}
 		}
-		v = v.FieldByName(name)
+		field, ok := v.Type().FieldByName(name)
+		if !ok || len(field.Index) != 1 { // no output has it in an embedded structure, which may be a nil pointer
+			return reflect.Value{}
+		}
+		v = v.FieldByIndex(field.Index)
 	}
 	return v
 }
@@ -155,7 +159,7 @@ func leaves(v reflect.Value) (n int) {
 	case reflect.Slice:
 		return v.Len()
 	case reflect.Struct:
-		return leaves(v.FieldByName("Keys"))
+		return leaves(within(v, "Keys"))
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			n += leaves(v.MapIndex(key))

@@ -123,6 +123,9 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	}
 }
 
+// Embedded is what a middleware of a program may put around an output.
+type Embedded struct{ UnprocessedItems []int }
+
 func TestOutputsOfOtherOperationsAreNotRead(t *testing.T) {
 	t.Parallel()
 	type output struct{ UnprocessedItems []int }
@@ -139,6 +142,7 @@ func TestOutputsOfOtherOperationsAreNotRead(t *testing.T) {
 		"no output":                            {"DynamoDB", "BatchWriteItem", nil, 0},
 		"a nil pointer":                        {"DynamoDB", "BatchWriteItem", (*output)(nil), 0},
 		"an output that a middleware replaced": {"DynamoDB", "BatchWriteItem", "text", 0},
+		"one with the field in a nil pointer":  {"DynamoDB", "BatchWriteItem", struct{ *Embedded }{}, 0},
 		"one with a field of another type":     {"DynamoDB", "BatchWriteItem", &struct{ UnprocessedItems string }{"text"}, 0},
 	} {
 		inCall(c.service, "", c.operation, func(ctx context.Context) {
