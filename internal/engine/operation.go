@@ -163,15 +163,21 @@ func (r *record) end() {
 			r.granted, r.found = grant{}, judgment{}
 		}
 		r.engine.records.Put(r)
-	default: // the operation goes on with this token
-		defer r.token.Set(r.then) // also if the limiter of a user panics
-		r.refund(&r.reserved)
-		if r.then == token.Refused {
-			r.refund(&r.granted) // it is not made
-		}
-		if r.then == token.Issued {
-			r.giveSendTokens(&r.granted) // Wait starts over
-		}
+	default:
+		r.restore()
+	}
+}
+
+// restore makes the token of an operation that goes on the present one again. It is a function of its own because its defer
+// would cost each operation some nanoseconds.
+func (r *record) restore() {
+	defer r.token.Set(r.then) // also if the limiter of a user panics
+	r.refund(&r.reserved)
+	if r.then == token.Refused {
+		r.refund(&r.granted) // it is not made
+	}
+	if r.then == token.Issued {
+		r.giveSendTokens(&r.granted) // Wait starts over
 	}
 }
 
