@@ -13,5 +13,9 @@ func (l *Line) Queue(r ratelimit.Request) (leave func()) {
 	if w == nil {
 		panic(err)
 	}
-	return func() { l.leave(w) }
+	return func() {
+		now := l.Lock()
+		w.giveUpLocked(now)
+		l.Unlock(now, false)
+	}
 }

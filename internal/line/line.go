@@ -108,7 +108,9 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 	}
 	defer func() {
 		if payer == nil { // also if OnWait has panicked
-			l.leave(w)
+			now := l.Lock()
+			w.giveUpLocked(now)
+			l.Unlock(now, false)
 		}
 	}()
 	if r.OnWait != nil {
@@ -203,13 +205,6 @@ func (l *Line) wait(ctx context.Context, done <-chan struct{}) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// leave ends the wait of a caller that gives up. Tokens that it has got go to the next.
-func (l *Line) leave(w *waiter) {
-	now := l.Lock()
-	w.giveUpLocked(now)
-	l.Unlock(now, false)
 }
 
 // Give returns unused tokens of an Acquire of this cost; they go to the next in line.
