@@ -77,7 +77,9 @@ func (c *attemptContext) Value(key any) any {
 
 // within returns the context of an attempt with that number. The token is that of the attempt, or zero.
 func within(ctx context.Context, t Token, number int) context.Context {
-	return &attemptContext{Context: ctx, ref: token.Token(t).Ref(number)}
+	ref := token.Token(t).Ref()
+	ref.Number = int32(min(number, math.MaxInt32))
+	return &attemptContext{Context: ctx, ref: ref}
 }
 
 // refFrom returns the token of the attempt that ctx belongs to, or the zero Ref.

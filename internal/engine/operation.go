@@ -69,15 +69,17 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	again := r.plan != nil && e.config.Scope == nil && alike(&r.op, &op) && r.scope.Touch()
 	r.op, r.ctx = op, ctx
-	first := r.First()
+	if !again {
+		r.plan = e.plan(&op)
+	}
+	most, elapsed := limits(&op, r.plan)
+	first := r.First(most)
 	if e.observed() {
 		r.token, r.tally = first, tally{id: e.ids.Add(1), at: e.reading.Now()}
 	}
 	if !again {
-		r.plan = e.plan(&op)
 		r.enterScope()
 	}
-	most, elapsed := limits(&op, r.plan)
 	if elapsed > 0 {
 		if end := e.config.Clock.Now().Add(elapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
@@ -87,7 +89,6 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 		r.request = e.config.Send
 		r.request.NotAfter = r.op.NotAfter
 	}
-	r.Allow(most)
 	if e.observed() {
 		r.emitNested()
 	}
@@ -131,7 +132,7 @@ func (r *record) heard() bool { return r.limited() || r.engine.observed() }
 
 // take begins a call with a token that is in one of these phases.
 func (e *Engine) take(t retry.Token, in token.Phase) (*record, error) {
-	r, ok := token.Token(t).Owner().(*record)
+	r, ok := token.Token(t).Ref().Owner().(*record)
 	if !ok || r.engine != e {
 		return nil, retry.ErrForeignToken
 	}

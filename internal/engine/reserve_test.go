@@ -40,7 +40,7 @@ func TestAttemptEndsWhileItsRetryIsBeingReserved(t *testing.T) {
 		reserve := func(tok token.Token) (ended chan bool) {
 			ended = make(chan bool, 1)
 			go func() {
-				ended <- tok.Owner().Reserve(tok.Ref(1), errServer, 0, func() bool {
+				ended <- tok.Ref().Owner().Reserve(tok.Ref(), errServer, 0, func() bool {
 					reserving = quota()
 					return false // it has ended by itself
 				})
@@ -73,7 +73,7 @@ func TestSendTokenThatWasReservedForALoopThatDoesNotWaitGoesBack(t *testing.T) {
 	l := &scripted{}
 	s, _ := play.Adaptive(t, l.use)
 	tok := play.Sent(t, s)
-	ref := token.Token(tok).Ref(1)
+	ref := token.Token(tok).Ref()
 	require.True(t, ref.Owner().Reserve(ref, errServer, 0, func() bool { return true }))
 	next, err := s.RefreshRetryToken(t.Context(), tok, errServer)
 	require.NoError(t, err)

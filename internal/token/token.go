@@ -68,22 +68,17 @@ func (c *Cell) Own(owner Owner) {
 	c.word.Store(word(0, Issued))
 }
 
-// Allow says how many attempts the next operation may make. It is called before First.
-func (c *Cell) Allow(most int) {
+// First returns the first token of the next operation, which may make so many attempts.
+func (c *Cell) First(most int) Token {
 	if n := int32(min(most, math.MaxInt32)); c.most.Load() != n { // a store takes much longer
 		c.most.Store(n)
 	}
-}
-
-// First returns the first token of the next operation.
-func (c *Cell) First() Token {
 	return Token{ref: Ref{cell: c, generation: uint32(c.word.Load() >> phaseBits), Number: 1}}
 }
 
 // Next returns the token that follows t. The caller has taken t.
 func (t Token) Next(delay time.Duration) Token {
-	next := Ref{cell: t.ref.cell, generation: t.ref.generation + 1, Number: min(t.ref.Number, math.MaxInt32-1) + 1}
-	return Token{ref: next, delay: delay}
+	return Token{Ref{cell: t.ref.cell, generation: t.ref.generation + 1, Number: min(t.ref.Number, math.MaxInt32-1) + 1}, delay}
 }
 
 // Attempt returns the number of the attempt; the first is 1.
@@ -98,14 +93,8 @@ func (t Token) WithDelay(d time.Duration) Token {
 	return t
 }
 
-// Ref returns what the context of an attempt with that number keeps of the token.
-func (t Token) Ref(number int) Ref {
-	t.ref.Number = int32(min(number, math.MaxInt32))
-	return t.ref
-}
-
-// Owner returns the state of the operation; nil for the zero Token.
-func (t Token) Owner() Owner { return t.ref.Owner() }
+// Ref returns the token without its delay.
+func (t Token) Ref() Ref { return t.ref }
 
 // Owner returns the state of the operation; nil for a Ref of the zero Token.
 func (r Ref) Owner() Owner {

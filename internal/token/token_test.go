@@ -31,7 +31,7 @@ func newOwner() *owner {
 
 // in returns a token in the given phase.
 func in(o *owner, p token.Phase) token.Token {
-	t := o.First()
+	t := o.First(3)
 	t.Set(p)
 	return t
 }
@@ -61,24 +61,23 @@ func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 	o := newOwner()
 	for _, given := range []int{1, 3, math.MaxInt32, math.MaxInt} {
 		want := min(given, math.MaxInt32)
-		o.Allow(given)
-		first := o.First()
+		first := o.First(given)
 		for name, p := range phases {
 			first.Set(p)
-			got, ok := first.Ref(1).MaxAttempts()
+			got, ok := first.Ref().MaxAttempts()
 			require.True(t, ok, name)
 			require.Equal(t, want, got, name)
 		}
 		second := first.Next(0)
 		second.Set(token.Issued)
-		_, ok := first.Ref(1).MaxAttempts()
+		_, ok := first.Ref().MaxAttempts()
 		require.False(t, ok, "used")
-		got, ok := second.Ref(2).MaxAttempts()
+		got, ok := second.Ref().MaxAttempts()
 		require.True(t, ok)
 		require.Equal(t, want, got)
 		_, ok = second.Take(anyPhase)
 		require.True(t, ok)
-		_, ok = second.Ref(2).MaxAttempts()
+		_, ok = second.Ref().MaxAttempts()
 		require.False(t, ok, "ended")
 	}
 	_, ok := token.Ref{}.MaxAttempts()
@@ -89,7 +88,7 @@ func TestMaxAttemptsAreThoseOfThePresentOperation(t *testing.T) {
 func TestWhileReadyConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	o, state := newOwner(), 0
-	next := o.First()
+	next := o.First(3)
 	var present atomic.Pointer[token.Token]
 	present.Store(&next)
 	stop, all := make(chan struct{}), sync.WaitGroup{}
@@ -102,7 +101,7 @@ func TestWhileReadyConcurrentSafe(t *testing.T) {
 					return
 				default:
 				}
-				if present.Load().Ref(1).WhileReady(func() { state++ }) {
+				if present.Load().Ref().WhileReady(func() { state++ }) {
 					read.Add(1)
 				}
 				runtime.Gosched()
@@ -130,16 +129,16 @@ func TestWhileReadyIsForThePresentAttemptOnly(t *testing.T) {
 	for name, phase := range phases {
 		called := 0
 		held := in(newOwner(), phase)
-		require.Equal(t, phase == token.Ready, held.Ref(1).WhileReady(func() {
+		require.Equal(t, phase == token.Ready, held.Ref().WhileReady(func() {
 			called++
 			_, ok := held.Take(token.Issued)
 			require.False(t, ok)
-			require.False(t, held.Ref(1).WhileReady(nil))
+			require.False(t, held.Ref().WhileReady(nil))
 		}), name)
 		was, ok := held.Take(anyPhase)
 		require.True(t, ok)
 		require.Equal(t, phase, was)
-		require.False(t, held.Ref(1).WhileReady(nil), "used")
+		require.False(t, held.Ref().WhileReady(nil), "used")
 		require.Equal(t, phase == token.Ready, called == 1)
 	}
 }
@@ -148,7 +147,7 @@ func TestWhoTakesATokenWaitsForWhatRunsWhileItIsReady(t *testing.T) {
 	t.Parallel()
 	held := in(newOwner(), token.Ready)
 	began, taken := make(chan struct{}), make(chan bool, 1)
-	require.True(t, held.Ref(1).WhileReady(func() {
+	require.True(t, held.Ref().WhileReady(func() {
 		go func() {
 			close(began)
 			taken <- take(anyPhase)(held)
@@ -164,7 +163,7 @@ func TestWhoTakesATokenWaitsForWhatRunsWhileItIsReady(t *testing.T) {
 
 func TestCopyOfATokenIsUsedUpWithIt(t *testing.T) {
 	t.Parallel()
-	held := newOwner().First()
+	held := newOwner().First(3)
 	for _, same := range []token.Token{held, held.WithDelay(time.Second)} {
 		_, ok := held.Take(token.Issued | token.Ready)
 		require.True(t, ok)
@@ -178,7 +177,7 @@ func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
 	t.Parallel()
 	o := newOwner()
 	for range 3 { // operations
-		held := o.First()
+		held := o.First(3)
 		for _, phase := range []token.Phase{token.Issued, token.Ready, token.Refused} {
 			held.Set(phase)
 			for range 3 {
@@ -195,7 +194,7 @@ func TestTokenThatIsSetAgainIsWhatItWas(t *testing.T) {
 
 func TestTokenDescribesItsAttempt(t *testing.T) {
 	t.Parallel()
-	first := newOwner().First()
+	first := newOwner().First(3)
 	_, ok := first.Take(token.Issued | token.Ready)
 	require.True(t, ok)
 	second := first.Next(time.Second)
@@ -204,7 +203,7 @@ func TestTokenDescribesItsAttempt(t *testing.T) {
 	third := second.Next(2 * time.Second).WithDelay(3 * time.Second)
 	for i, held := range []token.Token{first, second, third} {
 		require.Equal(t, i+1, held.Attempt())
-		require.Same(t, first.Owner(), held.Owner())
+		require.Same(t, first.Ref().Owner(), held.Ref().Owner())
 	}
 	require.Equal(t, []time.Duration{0, time.Second, 3 * time.Second},
 		[]time.Duration{first.Delay(), second.Delay(), third.Delay()})
@@ -212,7 +211,7 @@ func TestTokenDescribesItsAttempt(t *testing.T) {
 
 func TestZeroTokenBelongsToNoOperation(t *testing.T) {
 	t.Parallel()
-	require.Nil(t, token.Token{}.Owner())
+	require.Nil(t, token.Ref{}.Owner())
 	require.Zero(t, token.Token{}.Attempt())
 	require.Zero(t, token.Token{}.Delay())
 }
@@ -227,7 +226,7 @@ func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 			o := newOwner()
 			var stale []token.Token
 			for i := range 10 { // operations, which end after one to three attempts
-				held := o.First()
+				held := o.First(3)
 				for range i%3 + 1 {
 					_, ok := held.Take(anyPhase)
 					require.True(t, ok)
@@ -239,7 +238,7 @@ func TestStaleTokensDoNotTouchTheNextOperation(t *testing.T) {
 			for _, old := range stale {
 				_, ok := old.Take(anyPhase)
 				require.False(t, ok)
-				require.False(t, old.Ref(1).WhileReady(nil))
+				require.False(t, old.Ref().WhileReady(nil))
 			}
 			was, ok := present.Take(anyPhase)
 			require.True(t, ok)
@@ -262,7 +261,7 @@ func TestTakersConcurrentSafe(t *testing.T) {
 			t.Parallel()
 			held := make([]token.Token, tokens)
 			for i := range held {
-				held[i] = newOwner().First()
+				held[i] = newOwner().First(3)
 			}
 			var won, arrived atomic.Int64
 			var wg sync.WaitGroup
@@ -317,7 +316,7 @@ func TestStaleTakersConcurrentSafe(t *testing.T) {
 		})
 	}
 	for range operations {
-		held := o.First()
+		held := o.First(3)
 		for range 2 {
 			waited := take(token.Issued)(held)
 			held.Set(token.Ready)
