@@ -235,15 +235,17 @@ func (o *operation) canceled(ctx context.Context) *retry.Error {
 // scope, but not for a failure that is not retryable, which comes back as it is.
 func (r *record) refuse(refusal *retry.Error) error {
 	r.granted.lacked = refusal.Needed > 0
-	r.tally.reason = refusal.Reason
-	if refusal.Reason == retry.ErrNotRetryable { //nolint:errorlint // the same value
-		r.tally.reason = errtree.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
-	} else if r.scope.Err != nil {
+	final := refusal.Reason == retry.ErrNotRetryable //nolint:errorlint // the same value
+	if r.scope.Err != nil && !final {
 		told := *refusal // which an observer may have
 		told.Detail = errtree.Join(told.Detail, r.scope.Err)
 		refusal = &told
 	}
 	if r.engine.observed() {
+		r.tally.reason = refusal.Reason
+		if final {
+			r.tally.reason = errtree.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
+		}
 		r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
 	}
 	return refusal

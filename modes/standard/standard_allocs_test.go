@@ -5,11 +5,13 @@
 package standard_test
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -51,13 +53,21 @@ func TestOperationAllocatesNothing(t *testing.T) {
 }
 
 func TestRefusalAllocatesItsErrorOnly(t *testing.T) {
-	s, err := standard.New(standard.Config{MaxAttempts: 1})
-	require.NoError(t, err)
-	ctx := t.Context()
-	require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
-		token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
-		_ = token.Wait(ctx)
-		token, _ = s.RefreshRetryToken(ctx, token, errServer)
-		_ = s.RecordFailure(token, errServer)
-	}), 1.0)
+	ruled := &classify.JudgedError{Verdict: classify.Forbidden(), Err: errServer, Reason: errors.New("a rule")}
+	for name, c := range map[string]struct {
+		most    int
+		failure error
+	}{"attempts": {1, errServer}, "rule": {2, ruled}} {
+		t.Run(name, func(t *testing.T) {
+			s, err := standard.New(standard.Config{MaxAttempts: c.most})
+			require.NoError(t, err)
+			ctx := t.Context()
+			require.LessOrEqual(t, testing.AllocsPerRun(1000, func() {
+				token, _ := s.AcquireInitialToken(ctx, retry.Operation{})
+				_ = token.Wait(ctx)
+				token, _ = s.RefreshRetryToken(ctx, token, c.failure)
+				_ = s.RecordFailure(token, c.failure)
+			}), 1.0)
+		})
+	}
 }
