@@ -79,7 +79,7 @@ func (r *record) emitNested() {
 
 // emitEnded reports an attempt, which ended now, and what its answer did to the send rate. Without a Wait, it began with the
 // phase.
-func (r *record) emitEnded(result retry.Result, change ratelimit.Change) {
+func (r *record) emitEnded(result retry.Result, change *ratelimit.Change) {
 	r.tally.phase, r.tally.reason = attempting, nil
 	ended := retry.Event{Kind: retry.AttemptEnded, Err: r.found.failure, Verdict: r.found.verdict, Elapsed: r.enter(attempting)}
 	ended.Time = r.tally.at

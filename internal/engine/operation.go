@@ -219,11 +219,11 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	} else {
 		r.refund(&r.granted)
 	}
-	r.scope.Ended(false)
 	if r.heard() {
 		r.found = judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
 		r.report(result)
 	}
+	r.scope.Ended(false)
 	r.then = over // also if the observer of a user ends the goroutine
 	if e.observed() {
 		r.emitOver(nil)
@@ -240,11 +240,8 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 	}
 	defer r.end()
 	r.scope.Ended(r.granted.lacked && r.was != token.Ready)
+	defer r.fail(failure)                    // also if a classifier or the limiter of a user panics
 	canceled := failure == retry.ErrCanceled //nolint:errorlint // the caller's own
-	if r.was == token.Ready && !canceled && r.heard() {
-		r.judge(r.ctx, failure)
-	}
-	defer r.fail(failure) // also if the limiter of a user panics
 	switch {
 	case r.was == token.Issued:
 		r.made--
@@ -253,7 +250,10 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		r.then, r.granted.sendPaid = token.Issued, r.limited() // as before its Wait, which paid
 		_ = r.refuse(r.canceled(r.ctx))
 	case r.was == token.Ready:
-		r.report(retry.Result{})
+		defer r.report(retry.Result{}) // likewise
+		if r.found = (judgment{failure: failure}); r.heard() {
+			r.judge(r.ctx, failure)
+		}
 	}
 	return nil
 }
@@ -279,6 +279,9 @@ func (r *record) report(result retry.Result) {
 	r.granted.payer, r.then = nil, token.Refused // the retry was made
 	r.giveSendTokens(&r.granted)                 // that its loop did not wait for
 	var change ratelimit.Change
+	if r.engine.observed() {
+		defer r.emitEnded(result, &change) // also if the limiter of a user panics
+	}
 	if r.was == token.Ready && r.limited() {
 		change = r.scope.Limiter.Report(ratelimit.Response{
 			Sent: r.sent, Throttled: r.found.throttled, PartThrottled: r.found.partly, Part: r.request.Part, Cost: r.request.Cost,
@@ -290,9 +293,6 @@ func (r *record) report(result retry.Result) {
 		if r.found.failure == nil && change.Limited && !r.sent.IsZero() && !r.op.LongPolling { // a long poll says little about others
 			r.scope.AttemptTime.Note(r.engine.reading.Now().Sub(r.sent))
 		}
-	}
-	if r.engine.observed() {
-		r.emitEnded(result, change)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/sendrate"
@@ -114,6 +115,26 @@ func TestPanicOfAClassifierIsReportedAsAnAttemptOnce(t *testing.T) {
 		_, _ = retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errServer), retry.WithPolicy(policy))
 	})
 	require.Equal(t, []bool{false}, l.reports)
+}
+
+func TestPanicOfAClassifierAtTheEndIsReportedAsAnAttemptOnce(t *testing.T) {
+	t.Parallel()
+	l, r := &scripted{}, &recorder{}
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
+		c.Standard.Classifier = panicking{}
+		c.Standard.Observer = r
+		l.use(c)
+	})
+	token, err := s.RefreshRetryToken(t.Context(), play.Sent(t, s), retry.Mark(errThrottle, classify.Throttling))
+	require.NoError(t, err)
+	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+	require.PanicsWithValue(t, "classifier", func() { _ = s.RecordFailure(token, errServer) })
+	require.Equal(t, []bool{true, false}, l.reports)
+	require.Len(t, r.of(retry.AttemptEnded), 2)
+	require.Equal(t, errServer, r.of(retry.AttemptEnded)[1].Err)
+	require.Len(t, r.of(retry.OperationEnded), 1)
+	require.Equal(t, retry.ErrTokenUsed, s.RecordFailure(token, errServer))
+	require.EqualValues(t, 1, scopesOf(s)[""].StrainedCalls)
 }
 
 func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQuota(t *testing.T) {
@@ -333,6 +354,20 @@ func TestQuotaIsGivenBackAlthoughTheLimiterPanics(t *testing.T) {
 	require.Equal(t, 500, scopesOf(s)[""].Quota)
 }
 
+func TestOperationCountsOnceAlthoughTheLimiterPanics(t *testing.T) {
+	t.Parallel()
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
+		c.Standard.QuotaInitial = new(0)
+		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			return unreported{sendrate.NewLimiter(sendrate.Config{}, clk)}
+		}
+	})
+	token := play.Sent(t, s)
+	require.PanicsWithValue(t, "report", func() { _ = s.RecordSuccess(token, retry.Result{}) })
+	require.NoError(t, s.RecordFailure(token, retry.ErrAborted))
+	require.EqualValues(t, 1, scopesOf(s)[""].StrainedCalls)
+}
+
 func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -356,11 +391,16 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var ends []retry.Event
+			attempts := 0
 			clk := &clock.Fake{}
 			s, err := adaptive.New(adaptive.Config{
 				Standard: standard.Config{Clock: clk, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.OperationEnded {
+					switch e.Kind {
+					case retry.AttemptEnded:
+						attempts++
+					case retry.OperationEnded:
 						ends = append(ends, e)
+					default:
 					}
 				})},
 				NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return c.limiter(clk) },
@@ -374,6 +414,7 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 			})
 			require.Len(t, ends, 1)
 			require.Equal(t, c.made, ends[0].Attempt)
+			require.Equal(t, c.made, attempts, "ended")
 			require.Equal(t, c.outcome, ends[0].Outcome())
 		})
 	}

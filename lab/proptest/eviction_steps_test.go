@@ -309,9 +309,6 @@ func (r *forgetfulRun) fail(t *rapid.T) {
 	}
 	panicked := recovered(t, func() { require.NoError(t, r.strategy.RecordFailure(v.token, failure)) })
 	require.Equal(t, v.sent && failure == errPanic, panicked) //nolint:errorlint // it is
-	if panicked {
-		return // the token is as good as before
-	}
 	if v.sent {
 		r.told(t, v, quota, pool, waited)
 	}
