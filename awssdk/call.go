@@ -29,7 +29,7 @@ import (
 //	HandleFinalize, before the attempt       idle or granted -> sent, after the wait for the send rate
 //	HandleFinalize, after it                 sent -> over or failed
 //	IsErrorRetryable                         failed -> granted, resting or over
-//	GetRetryToken                            the same if IsErrorRetryable was not called; resting -> over, after the rest
+//	GetRetryToken                            the same if IsErrorRetryable has not decided; resting -> over, after the rest
 //	RetryDelay                               nothing: the loop of the SDK sleeps now
 //	loopMiddleware, after the loop           any -> over
 //
@@ -44,7 +44,6 @@ type call struct {
 	retryer         *sdkRetryer                // that the loop has called, or nil
 	input           any                        // of the operation
 	phase           phase
-	polls           bool // whether the operation is a long poll
 	unseekable      bool // whether the body cannot be sent again
 	retryable       bool // whether the last failure is of a sort that is retried
 	due             bool // whether RetryDelay returns delay
@@ -54,16 +53,12 @@ type call struct {
 	token           retry.Token
 	denied          error // why there is no token
 	start           time.Time
-	limited         *limited      // or nil
-	refusal         error         // why there is no retry, or why the attempt that was due must not be made
-	last            *attemptError // of the last attempt
-	previous        error         // of the one before
-}
-
-// limited is an operation whose attempts have a timeout.
-type limited struct {
-	op    retry.Operation
-	limit retry.AttemptTimeout
+	op              retry.Operation
+	limit           retry.AttemptTimeout // or nil
+	deferred        error                // the last failure, if it is not retried unless a retryer around ours wants it
+	refusal         error                // why there is no retry, or why the attempt that was due must not be made
+	last            *attemptError        // of the last attempt
+	previous        error                // of the one before
 }
 
 // phase is how far a call is.
@@ -113,15 +108,14 @@ func (c *call) admit(ctx context.Context) (err error) {
 
 // begin starts an operation and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context) error {
-	op, err := c.open(ctx)
-	switch {
+	switch err := c.open(ctx); {
 	case err != nil:
 		return c.refuse(err)
 	case c.denied == nil:
 		return c.wait(ctx)
 	case errtree.Is(c.denied, retry.ErrNoStrategy):
 		return c.refuse(c.denied)
-	case !op.NotAfter.IsZero() && c.strategy.Clock().Now().After(op.NotAfter):
+	case !c.op.NotAfter.IsZero() && c.strategy.Clock().Now().After(c.op.NotAfter):
 		return c.refuse(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
 	}
 	// Without a token the attempt is made all the same: a strategy decides about retries, not about first attempts.
@@ -130,28 +124,25 @@ func (c *call) begin(ctx context.Context) error {
 
 // open starts an operation for what is left of the attempts of the call. The error says what is wrong with the result of a
 // function of the program.
-func (c *call) open(ctx context.Context) (op retry.Operation, err error) {
-	op = c.retryer.operationOf(ctx, c.input, c.attempt)
-	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
+func (c *call) open(ctx context.Context) (err error) {
+	op := c.retryer.operationOf(ctx, c.input, c.attempt)
+	c.phase, c.start, c.op, c.limit = sent, c.strategy.Clock().Now(), op, nil
 	if c.attempt.limit == openLimit {
 		c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
 	}
 	if c.limits(&op) {
-		var limit retry.AttemptTimeout
-		if limit, err = retry.TimeoutOf(c.timeout, op); limit != nil {
-			c.limited = &limited{op, limit}
-		}
+		c.limit, err = retry.TimeoutOf(c.timeout, op)
 	}
 	switch {
 	case err != nil:
 		c.denied = fmt.Errorf("awssdk: WithAttemptTimeout: %w", err)
-		return op, c.denied
+		return c.denied
 	case op.MaxAttempts < 0:
 		c.denied = fmt.Errorf("awssdk: WithOperation: MaxAttempts %d of %q in scope %q: must not be negative", op.MaxAttempts, op.Name, op.Key())
-		return op, c.denied
+		return c.denied
 	}
 	c.token, c.denied = c.strategy.AcquireInitialToken(c.Context, op)
-	return op, nil
+	return nil
 }
 
 func (c *call) wait(ctx context.Context) error {
@@ -184,21 +175,23 @@ func (c *call) attempted(result retry.Result, err error) error {
 }
 
 // decide lets the strategy decide about the attempt that failed, and reports whether such a failure is retried. Attempts or
-// quota may be used up all the same. err is the error as the loop sees it.
+// quota may be used up all the same. What is not retried stays undecided if a retryer around ours may have it retried. err is
+// the error as the loop sees it.
 func (c *call) decide(err error) bool {
 	if c.phase == failed {
-		c.refresh(failureOf(err, c.strategy.Clock().Now))
+		failure := failureOf(err, c.strategy.Clock().Now)
+		if _, wrapped := c.ctx.(endless); wrapped && !c.strategy.Judge(c.op, failure).Retryable() {
+			c.deferred = failure
+			return false
+		}
+		c.refresh(failure)
 	}
 	return c.retryable
 }
 
 // grant returns nil if there is a retry, and else why there is none. It assumes that the failure is of a sort that is retried:
-// the loop has decided so, or a retryer around ours. If the strategy has ended the operation for that, another one begins.
+// the loop has decided so, or a retryer around ours.
 func (c *call) grant(ctx context.Context, err error) error {
-	if c.phase == over && c.denied == nil && !c.unseekable && isReason(c.refusal, retry.ErrNotRetryable) {
-		_, _ = c.open(ctx) // without a token the retry is refused
-		c.phase = failed
-	}
 	if c.phase == failed {
 		c.refresh(forced(failureOf(err, c.strategy.Clock().Now)))
 	}
@@ -207,7 +200,7 @@ func (c *call) grant(ctx context.Context, err error) error {
 		c.finish()
 	}
 	if c.refusal != nil {
-		c.delay, c.due = 0, c.polls // the loop asks how long to sleep before a long poll returns
+		c.delay, c.due = 0, c.op.LongPolling // the loop asks how long to sleep before a long poll returns
 	}
 	if c.last == nil {
 		return c.explain(ctx, c.refusal, nil)
@@ -245,6 +238,13 @@ func (c *call) refresh(failure error) {
 // the service said before the caller's context ended, and that the strategy has given up.
 func (c *call) close(err error) error {
 	defer c.finish()
+	switch _, used := err.(*sdkretry.MaxAttemptsError); { //nolint:errorlint // the loop's own
+	case c.phase != failed:
+	case used: // of a retry that a retryer around ours has asked for
+		c.refresh(forced(failureOf(c.last.error, c.strategy.Clock().Now)))
+	case c.deferred != nil:
+		c.refresh(c.deferred)
+	}
 	if e, ok := err.(*attemptError); ok { //nolint:errorlint // only the outermost
 		err = e.error
 	}
@@ -304,7 +304,7 @@ func (c *call) forget() {
 	if c.last != nil {
 		c.last.call.Store(nil)
 	}
-	c.due = false
+	c.due, c.deferred = false, nil
 }
 
 // finish ends an operation for which the loop calls no further method.

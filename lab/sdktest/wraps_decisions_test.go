@@ -49,6 +49,48 @@ func (r veto) IsErrorRetryable(err error) bool {
 	return false
 }
 
+// TestFailureThatOnlyARetryerAroundRetriesIsPartOfTheCall, also if it asks ours first: delays grow as around the SDK's, and
+// MaxElapsed counts all attempts.
+func TestFailureThatOnlyARetryerAroundRetriesIsPartOfTheCall(t *testing.T) {
+	for name, wrap := range map[string]func(r aws.RetryerV2) aws.RetryerV2{"asks": overruling, "does not ask": deaf} {
+		withInstall(t, func(t *testing.T, setup setup) {
+			t.Helper()
+			five := func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(wrap(v2(r)), 5) }
+			theirs := newScript(odd)
+			plain := configFor(theirs)
+			plain.Retryer = sdksRetryer
+			require.Error(t, listTables(t, plain, five))
+
+			for limit, want := range map[time.Duration]int{0: 5, 200 * time.Millisecond: 3} {
+				var ended []int
+				operations := 0
+				strategy, err := standard.New(standard.Config{
+					Base: 50 * time.Millisecond, Jitter: standard.NoJitter, MaxElapsed: limit,
+					Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+						if e.Kind == retry.AttemptEnded {
+							ended = append(ended, e.Attempt)
+						}
+						if e.Kind == retry.OperationEnded {
+							operations++
+						}
+					}),
+				})
+				require.NoError(t, err)
+				s := newScript(odd)
+				cfg := setup(t, s, awssdk.WithStrategy(strategy))
+				err = listTables(t, cfg, five)
+				require.Equal(t, theirs.gaps()[:want-1], s.gaps(), name)
+				require.Equal(t, []int{1, 2, 3, 4, 5}[:want], ended, name)
+				require.Equal(t, 1, operations, name)
+				require.Equal(t, limit > 0, errors.Is(err, retry.ErrMaxElapsed), name)
+				if limit == 0 {
+					requireUsedUp(t, err, want)
+				}
+			}
+		})
+	}
+}
+
 func TestRetryerAroundMayRefuse(t *testing.T) {
 	for _, after := range []bool{false, true} {
 		withInstall(t, func(t *testing.T, setup setup) {
