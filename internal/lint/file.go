@@ -138,9 +138,9 @@ func (x *file) malformed(l *sharedfile.Line) {
 	text = beforeComment(l.Text)
 	plain := trimJS(text)
 	inJS, bom := strings.HasPrefix(plain, "[") && strings.HasSuffix(plain, "]"), plain != text
+	p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
+	x.noteIf(oneQuote(p), toolGo, crash)
 	if l.Text[0] != '[' {
-		p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
-		x.noteIf(oneQuote(p), toolGo, crash)
 		x.noteIf(inJS, toolJS, bomIsBlank+", so the line is a header")
 		noName := l.InGroup && l.Text[0] == '=' // A sub-property may have no name.
 		inComment := l.Fault == sharedfile.NoSign && strings.ContainsAny(l.Text, "=:")

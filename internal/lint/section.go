@@ -21,9 +21,9 @@ type section struct {
 	above    map[string]sharedfile.Setting // What the stronger file has.
 
 	// Since the current header:
-	group  bool  // There was a property without a value.
-	open   bool  // The last property has none.
-	indent int32 // How many characters of whitespace are before the last property, or the largest number.
+	group  bool                // There was a property without a value.
+	last   sharedfile.Property // The last property for aws-sdk-go-v2.
+	indent int32               // How many characters of whitespace are before the last property, or the largest number.
 }
 
 // section adds the findings about the lines that one of the files has for a place.
@@ -52,40 +52,40 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	p := l.Split()
 	key := sharedfile.RetryKey(p.Key)
 	e.line = l.Number
-	if lower := sharedfile.ASCIILower(p.Key); strings.HasPrefix(lower, "aws_") && (l.Kind == sharedfile.Continuation || l.Kind == sharedfile.Skipped ||
-		l.Kind == sharedfile.PropertyLine && (l.Depth == 0 || !e.group)) {
+	if lower := sharedfile.ASCIILower(p.Key); strings.HasPrefix(lower, "aws_") && l.Kind != sharedfile.SubProperty &&
+		(l.Kind != sharedfile.PropertyLine || l.Depth == 0 || !e.group) {
 		keys["="+lower] = e.line
 	}
-	above, lost := "a property with a value", "the property above, so it belongs to that"
-	if l.Kind == sharedfile.Skipped {
-		above, lost = "a skipped line", "one that is skipped, so it is skipped too"
-	}
+	lost := "the property above, so it belongs to that"
 	switch l.Kind {
 	case sharedfile.Header:
 		e.header(l)
 	case sharedfile.PropertyLine:
 		e.property(l, p, key, keys)
-	case sharedfile.Continuation, sharedfile.Skipped:
+	case sharedfile.SubProperty:
+		e.noteIf(p.Sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
+	default: // A continuation, or a line that is skipped or malformed.
 		names := toolGo
 		if p.Sign == '=' && p.Key == key && p.Value != "" {
 			names += ", " + toolJS
 		}
 		before, _, _ := strings.Cut(p.Key, ":") // For aws-sdk-go-v2 the key ends there.
-		e.noteIf(e.Profile && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && !e.open, names, "below "+above+" an indented line is a property of its own")
+		e.noteIf(e.Profile && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && (e.last.Value != "" || e.last.Key == "" || l.Depth == 0), names, "the line is a property of its own")
+		e.noteIf(e.Profile && sharedfile.RetryKey(e.last.Key) != "" && p.Sign == 0 && l.Depth > 0 && l.Kind != sharedfile.Continuation, toolGo, "the line continues the setting above, which is refused")
+		if p.Sign != 0 {
+			e.last = p
+		}
 		e.hidden(l, p)
-	case sharedfile.SubProperty:
-		e.noteIf(p.Sign == ':', python, "':' in place of '=' in a sub-property"+unreadable)
-	default:
-		return
+		if l.Kind == sharedfile.Skipped {
+			lost = "one that is skipped, so it is skipped too"
+		}
 	}
 	e.noteIf(oneQuote(p), toolGo, crash)
 	_, after, cut := strings.Cut(l.Text, "\r")
 	e.noteIf(cut, python, endsAtCR)
 	e.noteIf(cut && !strings.ContainsAny(after, "=:"), python, "what follows the CR"+unreadable)
-	if key != "" && l.Kind != sharedfile.PropertyLine {
+	if key != "" && l.Kind != sharedfile.PropertyLine && l.Kind != sharedfile.Malformed {
 		e.warn("indented-key", "%s has no effect here: the line is indented deeper than %s", key, lost)
-	} else if key != "" && e.Profile {
-		e.value()
 	}
 }
 
@@ -99,7 +99,7 @@ func (e *section) header(l *sharedfile.Line) {
 		e.noteIf(before == again && e.Name != forAll, python, "a section that stands twice"+unreadable)
 		e.noteIf(before != again && e.Profile, python, "of two sections for one profile the last one counts")
 	}
-	e.current, e.group, e.open, e.indent = l, false, false, math.MaxInt32
+	e.current, e.group, e.last, e.indent = l, false, sharedfile.Property{}, math.MaxInt32
 	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
 	comment, inner := l.Text[len(text):], text[1:len(text)-1]
 	e.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
@@ -150,12 +150,12 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 	}
 	if key != "" && e.Profile {
 		e.setting(l, p, key)
+		e.value()
 	}
 	if meant := sharedfile.Lookalike(p.Key); meant != "" && e.Profile {
 		e.warn("misspelt-key", "%s is not a retry setting and has no effect; %s is", sharedfile.Quote(p.Key), meant)
 	}
-	e.open = p.Value == ""
-	e.group = e.group || e.open
+	e.last, e.group = p, e.group || p.Value == ""
 	deeper := l.Indent > max(e.indent, l.Depth) // For botocore all whitespace counts.
 	e.noteIf(deeper, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
 	if !deeper {

@@ -80,8 +80,7 @@ type Place struct {
 	Name    string // That of the profile, or else the text in the brackets.
 }
 
-// Section holds the lines of all sections of a file for one place, each with its header first. Malformed lines are
-// left out, but for those that are not UTF-8.
+// Section holds the lines of all sections of a file for one place, each with its header first.
 type Section struct {
 	Lines    []Line
 	Last     int32     // The line of the last header.
@@ -134,7 +133,7 @@ func (f *File) read(profile string, all bool, look func(*Pass)) {
 		if look != nil {
 			look(&at)
 		}
-		if kept != nil && at.Kind != Comment && (at.Kind != Malformed || at.Fault == NotUTF8) {
+		if kept != nil && at.Kind != Comment {
 			kept.Lines = append(kept.Lines, at.Line)
 		}
 		s.brief, s.settings = kept == nil && !all, at.Settings
