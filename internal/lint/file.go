@@ -61,6 +61,7 @@ func (r *report) opened(severity config.Severity) {
 
 func (x *file) look(at *sharedfile.Pass) {
 	x.line = at.Number
+	x.noteIf((at.Kind == sharedfile.Header || at.Kind == sharedfile.Comment) && strings.Contains(at.Text, "\r"), python, endsAtCR)
 	switch at.Kind {
 	case sharedfile.Header:
 		x.header(at)
@@ -68,7 +69,6 @@ func (x *file) look(at *sharedfile.Pass) {
 		x.malformed(&at.Line)
 	case sharedfile.Comment:
 		x.noteIf(!utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
-		x.noteIf(strings.Contains(at.Text, "\r"), python, endsAtCR)
 	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 		// Below a header without a name no section is kept.
 		x.noteIf(at.Header == "" && x.pair.All && oneQuote(at.Split()), toolGo, crash)

@@ -96,6 +96,8 @@ func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {
 	}{
 		"a section of another profile twice":   {wanted + "[profile x]\na = 1\n[profile x]\nb = 1\n", "", []string{"5 " + python}},
 		"a section that is no profile twice":   {"[sso-session s]\n" + wanted + "[sso-session s]\n", "", []string{"4 " + python}},
+		"its second header twice":              {wanted + "[profile x]\na = 1\n[profile 'x']\nb = 1\n[profile 'x']\n", "", []string{"7 " + python}},
+		"a CR within a header":                 {wanted + "[plugins]\ra = 1\r[x] # c\n", "", []string{"3 " + python}},
 		"a key of another profile twice":       {wanted + "[profile x]\na = 1\nA = 2\n", "", []string{"5 " + python}},
 		"a key of a section twice":             {wanted + "[services s]\na = 1\na = 2\n", "", []string{"5 " + python}},
 		"a key of the wanted profile twice":    {wanted + "a = 1\na = 2\n", "", []string{"4 " + python}},

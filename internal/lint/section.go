@@ -59,7 +59,7 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	lost := "the property above, so it belongs to that"
 	switch l.Kind {
 	case sharedfile.Header:
-		e.header(l)
+		e.header(l, keys)
 	case sharedfile.PropertyLine:
 		e.property(l, p, key, keys)
 	case sharedfile.SubProperty:
@@ -89,16 +89,14 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	}
 }
 
-func (e *section) header(l *sharedfile.Line) {
-	if l != e.first { // Another section for the place.
-		if e.Profile {
-			e.warn("duplicate-section", "profile %s has a section on line %d already; the two count as one", sharedfile.Quote(e.Name), e.first.Number)
-		}
-		before, _, _ := strings.Cut(e.first.Text, "]")
-		again, _, _ := strings.Cut(l.Text, "]")
-		e.noteIf(before == again && e.Name != forAll, python, "a section that stands twice"+unreadable)
-		e.noteIf(before != again && e.Profile, python, "of two sections for one profile the last one counts")
+func (e *section) header(l *sharedfile.Line, keys map[string]int32) {
+	before, _, _ := strings.Cut(l.Text, "]")
+	if l != e.first && e.Profile {
+		e.warn("duplicate-section", "profile %s has a section on line %d already; the two count as one", sharedfile.Quote(e.Name), e.first.Number)
+		e.noteIf(keys[before] == 0, python, "of two sections for one profile the last one counts")
 	}
+	e.noteIf(keys[before] > 0 && e.Name != forAll, python, "a section that stands twice"+unreadable)
+	keys[before] = e.line // No key begins with a bracket.
 	e.current, e.group, e.last, e.indent = l, false, sharedfile.Property{}, math.MaxInt32
 	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
 	comment, inner := l.Text[len(text):], text[1:len(text)-1]
