@@ -137,7 +137,10 @@ func inSDK(v sharedfile.Setting) (text string, err error) {
 		v.Text = v.First()
 	}
 	if v.Line > 0 {
-		base, v.Text = 0, sharedfile.Unquoted(v.Text)
+		base = 0
+	}
+	if v.Line > 0 && !v.Open { // There the comment of an indented line is cut off last.
+		v.Text = sharedfile.Unquoted(v.Text)
 	}
 	if v.Key == sharedfile.MaxAttempts {
 		n, err := strconv.ParseInt(v.Text, base, 64)
