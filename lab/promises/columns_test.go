@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -65,6 +66,26 @@ func columns() []column {
 				}
 				return ownLimiter{p.config.Limiter(clk, limit)}
 			}
+		}},
+		{"burst", func(p *play) {
+			limit := p.config.SendLimit
+			if limit == nil && p.rate == 0 {
+				return // nothing is known to limit the callers
+			}
+			p.config.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+				known := adaptive.SendLimit{Ceiling: ratelimit.Rate(3 * p.rate)}
+				if limit != nil {
+					known = limit(scope)
+				}
+				known.Burst = 5
+				return known
+			}
+		}},
+		{"fleet", func(p *play) {
+			shared, err := fleet.New(fleet.Config{Store: &fleet.Memory{}, Namespace: "test", Limit: p.config.SendLimit})
+			require.NoError(p, err)
+			p.Cleanup(shared.Close)
+			p.config = shared.Config(p.config)
 		}},
 		{"batches", func(p *play) { p.through = throughBatches }},
 		{"httpretry", func(p *play) { p.through = throughHTTP }},
