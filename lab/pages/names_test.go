@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -31,6 +32,91 @@ func TestFilesOfTheArchitecturePageExist(t *testing.T) {
 		})
 		require.True(t, found, name)
 	}
+}
+
+var (
+	rowPattern   = regexp.MustCompile(`(?m)^\| (.*) \|$`)
+	roomPattern  = regexp.MustCompile(`\$\{config-path\}/([^"]*)/\*`)
+	bracePattern = regexp.MustCompile(`^(.*)\{([^}]*)\}(.*)$`)
+)
+
+// TestEveryPackageOfTheCoreHasALevel holds that the architecture page says what each package is for and on which level it
+// is, and that a rule of depguard holds it there.
+func TestEveryPackageOfTheCoreHasALevel(t *testing.T) {
+	t.Parallel()
+	levels, contents, found := strings.Cut(read(t, "docs/architecture.md"), "| package | contents |")
+	require.True(t, found)
+	contents, _, _ = strings.Cut(contents, "\n\n")
+	var rooms []string
+	for _, room := range roomPattern.FindAllStringSubmatch(read(t, ".golangci.yml"), -1) {
+		rooms = append(rooms, expanded(room[1])...)
+	}
+	checked := 0
+	for _, pattern := range []string{"*", "internal/*", "modes/*"} {
+		folders, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		for _, folder := range folders {
+			sources, err := filepath.Glob(folder + "/*.go")
+			require.NoError(t, err)
+			if _, nested := os.Stat(folder + "/go.mod"); len(sources) == 0 || nested == nil || folder == "testdata" {
+				continue
+			}
+			checked++
+			matches := func(room string) bool {
+				ok, err := filepath.Match(room, folder)
+				require.NoError(t, err)
+				return ok
+			}
+			require.True(t, slices.ContainsFunc(rooms, matches), "no rule of depguard is about %s", folder)
+			require.Regexp(t, "`(internal/)?"+strings.TrimPrefix(folder, "internal/")+"`", levels, "its level")
+			require.Contains(t, contents, "`"+folder+"`", "its contents")
+		}
+	}
+	require.Greater(t, checked, 25)
+}
+
+// expanded returns the patterns that one with braces stands for.
+func expanded(pattern string) (all []string) {
+	braces := bracePattern.FindStringSubmatch(pattern)
+	if braces == nil {
+		return []string{pattern}
+	}
+	for part := range strings.SplitSeq(braces[2], ",") {
+		all = append(all, expanded(braces[1]+part+braces[3])...)
+	}
+	return all
+}
+
+// TestUsesOfInternalAreOnThePage compares what each module uses of the root's internal with the table of modules.
+func TestUsesOfInternalAreOnThePage(t *testing.T) {
+	t.Parallel()
+	const internal = "github.com/awsretry/awsretry/internal/"
+	_, table, found := strings.Cut(read(t, "docs/architecture.md"), "\n## Modules\n")
+	require.True(t, found)
+	checked := 0
+	for _, row := range rowPattern.FindAllStringSubmatch(table, -1) {
+		cells := strings.Split(row[1], " | ")
+		module := strings.Trim(cells[0], "`")
+		if _, err := os.Stat(filepath.Join(module, "go.mod")); err != nil || module == "lab" {
+			continue
+		}
+		checked++
+		used := map[string]bool{}
+		for _, path := range paths(t, ".go") {
+			if !strings.HasPrefix(path, module+"/") || strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.ImportsOnly)
+			require.NoError(t, err)
+			for _, imported := range file.Imports {
+				if of, ok := strings.CutPrefix(strings.Trim(imported.Path.Value, `"`), internal); ok && !strings.HasPrefix(of, "testonly/") {
+					used["`"+of+"`"] = true
+				}
+			}
+		}
+		require.Equal(t, strings.Join(slices.Sorted(maps.Keys(used)), ", "), cells[2], module)
+	}
+	require.Equal(t, 5, checked)
 }
 
 // packages are the folders of the packages that programs import.
