@@ -54,14 +54,6 @@ func (r *Readings) Mark() Mark {
 	return Mark{instant: r.clock.Now()}
 }
 
-// MarkOf returns the mark of an instant that the clock has given, without another reading.
-func (r *Readings) MarkOf(now time.Time) Mark {
-	if r.system {
-		return Mark{since: now.Sub(r.anchor)}
-	}
-	return Mark{instant: now}
-}
-
 // Sub returns the time from an earlier mark of the same readings to m.
 func (m Mark) Sub(earlier Mark) time.Duration {
 	return m.since - earlier.since + m.instant.Sub(earlier.instant)

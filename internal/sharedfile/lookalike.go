@@ -10,7 +10,7 @@ import (
 // key that is a retry setting, and for one that resembles none. It compares only letters and
 // digits, in lower case and without a leading "aws". Behind the export of a shell a setting is a likeness of itself.
 func Lookalike(key string) string {
-	if rest, exported := CutWord(key, "export"); exported {
+	if rest, exported := cutWord(key, "export"); exported {
 		key = Trim(rest)
 		if setting := RetryKey(key); setting != "" {
 			return setting

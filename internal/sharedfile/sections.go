@@ -181,7 +181,7 @@ func (f *File) useBareDefault() {
 // ProfileName returns the name of the profile that a section is for by rules R06 and R07, or "" for a
 // section that is no profile.
 func ProfileName(kind, header string) string {
-	rest, prefixed := CutWord(header, "profile")
+	rest, prefixed := cutWord(header, "profile")
 	if kind == Config {
 		switch {
 		case prefixed:
@@ -191,16 +191,16 @@ func ProfileName(kind, header string) string {
 		}
 		return ""
 	}
-	_, session := CutWord(header, "sso-session")
-	_, services := CutWord(header, "services")
+	_, session := cutWord(header, "sso-session")
+	_, services := cutWord(header, "services")
 	if prefixed || session || services {
 		return ""
 	}
 	return header
 }
 
-// CutWord cuts off a leading word that a space or tab follows.
-func CutWord(text, word string) (rest string, ok bool) {
+// cutWord cuts off a leading word that a space or tab follows.
+func cutWord(text, word string) (rest string, ok bool) {
 	rest, ok = strings.CutPrefix(text, word)
 	return rest, ok && rest != "" && isBlank(rest[0])
 }
