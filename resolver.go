@@ -354,7 +354,8 @@ func (a valueAt) candidate(key string) config.Candidate {
 
 // WithValues uses the values of a program's own file and flags. They override the environment
 // and the shared files. A value ranks with the option for the same setting, such as
-// [WithMode]: the later one wins. All values override the fields of [WithConfig]. A later WithValues overrides an earlier one, setting by setting.
+// [WithMode]: the later one wins. All values override the fields of [WithConfig]. A later WithValues
+// overrides an earlier one, setting by setting.
 //
 // The origin of such a value, and the error for a bad one, names the flag or the place of
 // [Values.From]. [Settings] hold all values, so [New] needs no such option.

@@ -14,7 +14,7 @@
 // of a throttle, see [Reason]; a chain takes both from the error. It may also limit the
 // attempts for one sort of failure, see [Verdict.AtMost].
 //
-// # How errors speak
+// # Methods that classifiers look for
 //
 // The classifiers of Default read an error's methods. You import nothing, and the errors
 // of smithy-go and aws-sdk-go-v2 work as they are.

@@ -12,10 +12,11 @@ type Severity uint8
 
 // The severities. An error makes a profile unusable, or is what strict reading refuses.
 const (
-	SeverityWarning Severity = iota
-	SeverityError
+	SeverityWarning Severity = iota // Settings and files can be used as they are.
+	SeverityError                   // They cannot, or lint refuses them.
 )
 
+// String returns "warning" or "error"; "error" for any other value too.
 func (s Severity) String() string { return [...]string{"warning", "error"}[min(s, SeverityError)] }
 
 // MarshalText returns the severity as text.

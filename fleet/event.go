@@ -47,6 +47,7 @@ func (k EventKind) String() string {
 
 // Event reports what happened to a member of a fleet.
 type Event struct {
+	// Kind is what happened.
 	Kind EventKind
 	// Time is when it happened, on the clock of the member.
 	Time time.Time

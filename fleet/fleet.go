@@ -32,8 +32,8 @@ type Config struct {
 	Share func(scope retry.ScopeKey) bool
 	// Limit returns the known limit of a scope, for the whole fleet. Nil means that no limit is
 	// known. Rates below 0.05 a second count as 0.05; rates that are negative, above 1e9 or not a
-	// number count as zero, and Burst does not count. A Starting above the Ceiling counts as the Ceiling. It should be the
-	// same in all members. It must be safe for concurrent use.
+	// number count as zero, and Burst does not count. A Starting above the Ceiling counts as the
+	// Ceiling. It should be the same in all members. It must be safe for concurrent use.
 	Limit func(scope retry.ScopeKey) adaptive.SendLimit
 
 	// JoinWait is how long the first attempts of a scope wait for the store to say whether the

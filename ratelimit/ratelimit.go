@@ -18,6 +18,7 @@ type Rate float64
 // collapse.
 type Controller uint8
 
+// The controllers.
 const (
 	// CutPerEvent is the CUBIC curve of the adaptive mode of the AWS SDKs, with one cut for each
 	// congestion event: a throttle cuts the rate to 0.7 times the measured rate or the current

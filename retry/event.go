@@ -11,6 +11,7 @@ import (
 
 // Event is one thing that happened. Fields that its kind does not set are zero.
 type Event struct {
+	// Kind is what happened.
 	Kind EventKind
 	// Time is when it happened, on the strategy's clock.
 	Time time.Time

@@ -24,7 +24,8 @@ type Interval struct {
 	// means no jitter.
 	Jitter float64
 	// Random returns a number from 0 to 1 for the jitter. One outside counts as the nearer end, and NaN
-	// as 0, the longest wait. Nil means rand.Float64 of math/rand/v2.
+	// as 0, the longest wait. It must be safe for concurrent use if several calls of Poll share it. Nil
+	// means rand.Float64 of math/rand/v2.
 	Random func() float64
 }
 

@@ -32,10 +32,11 @@
 //
 // S01 to S22 are the rules of standard mode, A01 to A18 of adaptive mode, and C01 to C08 of the
 // classification of failures. [Report] has the wording of each. The suite skips cases of a generation
-// other than the subject's. It leaves out S14c, which is not a rule of the SDKs, S23, which needs several scopes, and what it cannot
-// see from outside: A12 (costs above one token), A13 (a clock that goes back), C09 and C10 (the model of a
-// service and the signature of a request). For S22 it sees that there is no retry, but not what the
-// operation costs. In adaptive mode the wait for the send rate can hide a backoff.
+// other than the subject's. It leaves out S14c, which is not a rule of the SDKs, S23, which needs several
+// scopes, A19, which needs throttles that name a part of a scope, and what it cannot see from outside: A12
+// (costs above one token), A13 (a clock that goes back), C09 and C10 (the model of a service and the
+// signature of a request). For S22 it sees that there is no retry, but not what the operation costs. In
+// adaptive mode the wait for the send rate can hide a backoff.
 //
 // A case depends on several rules. If it fails, the suite names the rule that explains the most
 // failures, and reports the others as not asked. They may fail after that rule is fixed.

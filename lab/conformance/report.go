@@ -23,14 +23,14 @@ const (
 // Report is the result of the suite for a subject. It lists the rules in order: standard mode,
 // adaptive mode, classification.
 type Report struct {
-	Subject string
+	Subject string // The name of the Subject.
 	Rules   []Rule
 }
 
 // Rule is a rule and its result.
 type Rule struct {
-	ID      string
-	Wording string
+	ID      string // Such as S01.
+	Wording string // What the rule says.
 	// Matters says what users notice when the rule is broken.
 	Matters string
 	Result  Result
@@ -43,9 +43,11 @@ type Rule struct {
 
 // Finding is a case that breaks a rule.
 type Finding struct {
+	// Case is the id of the case, and Title says what it plays.
 	Case, Title string
 	// Answers are the answers of the service, in order.
-	Answers   string
+	Answers string
+	// Want is what the rule asks for, and Got what the retryer did.
 	Want, Got string
 }
 

@@ -107,7 +107,8 @@ type Config struct {
 	QuotaRefill ratelimit.Rate
 	// MaxQuotaWait is how long a retry that the quota does not cover may wait for tokens, after its
 	// backoff. Retries are served first come, first served, from their quota or from the pool, and no
-	// retry is served past those that wait. Tokens that arrive exactly at the end are in time. Zero refuses such a retry at once, as in the AWS SDKs.
+	// retry is served past those that wait. Tokens that arrive exactly at the end are in time. Zero
+	// refuses such a retry at once, as in the AWS SDKs.
 	MaxQuotaWait time.Duration
 	// BackoffWhenEmpty makes an operation that an empty quota refuses sleep its backoff before it
 	// returns the error. That slows down a loop of failing operations. Without it only long-polling
