@@ -106,25 +106,8 @@ func (c *call) admit(ctx context.Context) (err error) {
 	return c.explain(ctx, err, nil)
 }
 
-// begin starts an operation and returns when its first attempt may be made.
-func (c *call) begin(ctx context.Context) error {
-	switch err := c.open(ctx); {
-	case err != nil:
-		return c.refuse(err)
-	case c.denied == nil:
-		return c.wait(ctx)
-	case errtree.Is(c.denied, retry.ErrNoStrategy):
-		return c.refuse(c.denied)
-	case !c.op.NotAfter.IsZero() && c.strategy.Clock().Now().After(c.op.NotAfter):
-		return c.refuse(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
-	}
-	// Without a token the attempt is made all the same: a strategy decides about retries, not about first attempts.
-	return nil
-}
-
-// open starts an operation for what is left of the attempts of the call. The error says what is wrong with the result of a
-// function of the program.
-func (c *call) open(ctx context.Context) (err error) {
+// begin starts an operation for what is left of the attempts of the call, and returns when its first attempt may be made.
+func (c *call) begin(ctx context.Context) (err error) {
 	op := c.retryer.operationOf(ctx, c.input, c.attempt)
 	c.phase, c.start, c.op, c.limit = sent, c.strategy.Clock().Now(), op, nil
 	if c.attempt.limit == openLimit {
@@ -136,12 +119,21 @@ func (c *call) open(ctx context.Context) (err error) {
 	switch {
 	case err != nil:
 		c.denied = fmt.Errorf("awssdk: WithAttemptTimeout: %w", err)
-		return c.denied
+		return c.refuse(c.denied)
 	case op.MaxAttempts < 0:
 		c.denied = fmt.Errorf("awssdk: WithOperation: MaxAttempts %d of %q in scope %q: must not be negative", op.MaxAttempts, op.Name, op.Key())
-		return c.denied
+		return c.refuse(c.denied)
 	}
 	c.token, c.denied = c.strategy.AcquireInitialToken(c.Context, op)
+	switch {
+	case c.denied == nil:
+		return c.wait(ctx)
+	case errtree.Is(c.denied, retry.ErrNoStrategy):
+		return c.refuse(c.denied)
+	case !op.NotAfter.IsZero() && c.strategy.Clock().Now().After(op.NotAfter):
+		return c.refuse(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
+	}
+	// Without a token the attempt is made all the same: a strategy decides about retries, not about first attempts.
 	return nil
 }
 
@@ -286,10 +278,14 @@ func (c *call) exhausted(err error) error {
 	if !ok || c.last == nil {
 		return err
 	}
-	if most, ok := errtree.As[*sdkretry.MaxAttemptsError](err); ok {
-		return &exhaustedError{most, refusal}
+	most, used := errtree.As[*sdkretry.MaxAttemptsError](err)
+	if _, told := errtree.As[*retry.Error](err); !used && !told {
+		return err // a retryer around ours has not asked for a retry
 	}
-	return &exhaustedError{&sdkretry.MaxAttemptsError{Attempt: refusal.Attempts, Err: c.last.error}, refusal}
+	if !used {
+		most = &sdkretry.MaxAttemptsError{Attempt: refusal.Attempts, Err: c.last.error}
+	}
+	return &exhaustedError{most, refusal}
 }
 
 // refuse ends an operation whose next attempt must not be made. A retryer around ours may ask for the attempt all the same.

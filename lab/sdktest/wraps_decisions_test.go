@@ -106,6 +106,9 @@ func TestRetryerAroundMayRefuse(t *testing.T) {
 			require.Equal(t, 1, s.requests())
 			require.EqualValues(t, 1, kept.throttled.Load())
 			require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
+
+			_, last := client.ListTables(t.Context(), nil, func(o *dynamodb.Options) { o.RetryMaxAttempts = 1 })
+			require.EqualError(t, last, err.Error(), "it has not asked for a retry")
 		})
 	}
 }
