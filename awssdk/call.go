@@ -44,8 +44,10 @@ type call struct {
 	retryer         *sdkRetryer                // that the loop has called, or nil
 	input           any                        // of the operation
 	phase           phase
+	polls           bool // whether the operation is a long poll
 	unseekable      bool // whether the body cannot be sent again
 	retryable       bool // whether the last failure is of a sort that is retried
+	deferred        bool // whether the strategy does not retry the last failure, but a retryer around ours may
 	due             bool // whether RetryDelay returns delay
 	delay           time.Duration
 	attempt         attemptHeader // of the last attempt
@@ -53,12 +55,16 @@ type call struct {
 	token           retry.Token
 	denied          error // why there is no token
 	start           time.Time
-	op              retry.Operation
-	limit           retry.AttemptTimeout // or nil
-	deferred        error                // the last failure, if it is not retried unless a retryer around ours wants it
-	refusal         error                // why there is no retry, or why the attempt that was due must not be made
-	last            *attemptError        // of the last attempt
-	previous        error                // of the one before
+	limited         *limited      // or nil
+	refusal         error         // why there is no retry, or why the attempt that was due must not be made
+	last            *attemptError // of the last attempt
+	previous        error         // of the one before
+}
+
+// limited is an operation whose attempts may have a timeout.
+type limited struct {
+	op    retry.Operation
+	limit retry.AttemptTimeout // or nil
 }
 
 // phase is how far a call is.
@@ -109,12 +115,13 @@ func (c *call) admit(ctx context.Context) (err error) {
 // begin starts an operation for what is left of the attempts of the call, and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context) (err error) {
 	op := c.retryer.operationOf(ctx, c.input, c.attempt)
-	c.phase, c.start, c.op, c.limit = sent, c.strategy.Clock().Now(), op, nil
+	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
 	if c.attempt.limit == openLimit {
 		c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
 	}
 	if c.limits(&op) {
-		c.limit, err = retry.TimeoutOf(c.timeout, op)
+		c.limited = &limited{op: op}
+		c.limited.limit, err = retry.TimeoutOf(c.timeout, op)
 	}
 	switch {
 	case err != nil:
@@ -166,14 +173,13 @@ func (c *call) attempted(result retry.Result, err error) error {
 	return c.last
 }
 
-// decide lets the strategy decide about the attempt that failed, and reports whether such a failure is retried. Attempts or
-// quota may be used up all the same. What is not retried stays undecided if a retryer around ours may have it retried. err is
-// the error as the loop sees it.
+// decide lets the strategy decide about an attempt that failed with err, as the loop sees it, and reports whether such a
+// failure is retried, even if no attempts or quota are left. If not, a retryer around ours may ask for a retry before the end.
 func (c *call) decide(err error) bool {
 	if c.phase == failed {
 		failure := failureOf(err, c.strategy.Clock().Now)
-		if _, wrapped := c.ctx.(endless); wrapped && !c.strategy.Judge(c.op, failure).Retryable() {
-			c.deferred = failure
+		if _, wrapped := c.ctx.(endless); wrapped && !c.strategy.Judge(c.retryer.operationOf(c.ctx, c.input, c.attempt), failure).Retryable() {
+			c.deferred = true
 			return false
 		}
 		c.refresh(failure)
@@ -181,8 +187,7 @@ func (c *call) decide(err error) bool {
 	return c.retryable
 }
 
-// grant returns nil if there is a retry, and else why there is none. It assumes that the failure is of a sort that is retried:
-// the loop has decided so, or a retryer around ours.
+// grant returns nil if there is a retry, and else why there is none. The loop, or a retryer around ours, has asked for it.
 func (c *call) grant(ctx context.Context, err error) error {
 	if c.phase == failed {
 		c.refresh(forced(failureOf(err, c.strategy.Clock().Now)))
@@ -192,7 +197,7 @@ func (c *call) grant(ctx context.Context, err error) error {
 		c.finish()
 	}
 	if c.refusal != nil {
-		c.delay, c.due = 0, c.op.LongPolling // the loop asks how long to sleep before a long poll returns
+		c.delay, c.due = 0, c.polls // the loop asks how long to sleep before a long poll returns
 	}
 	if c.last == nil {
 		return c.explain(ctx, c.refusal, nil)
@@ -230,12 +235,12 @@ func (c *call) refresh(failure error) {
 // the service said before the caller's context ended, and that the strategy has given up.
 func (c *call) close(err error) error {
 	defer c.finish()
-	switch _, used := err.(*sdkretry.MaxAttemptsError); { //nolint:errorlint // the loop's own
-	case c.phase != failed:
-	case used: // of a retry that a retryer around ours has asked for
-		c.refresh(forced(failureOf(c.last.error, c.strategy.Clock().Now)))
-	case c.deferred != nil:
-		c.refresh(c.deferred)
+	if _, used := err.(*sdkretry.MaxAttemptsError); c.phase == failed && (used || c.deferred) { //nolint:errorlint // the loop's own
+		failure := failureOf(c.last.error, c.strategy.Clock().Now)
+		if used { // a retryer around ours has asked for a retry
+			failure = forced(failure)
+		}
+		c.refresh(failure)
 	}
 	if e, ok := err.(*attemptError); ok { //nolint:errorlint // only the outermost
 		err = e.error
@@ -300,7 +305,7 @@ func (c *call) forget() {
 	if c.last != nil {
 		c.last.call.Store(nil)
 	}
-	c.due, c.deferred = false, nil
+	c.due, c.deferred = false, false
 }
 
 // finish ends an operation for which the loop calls no further method.

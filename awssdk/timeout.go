@@ -47,14 +47,14 @@ func (m limitMiddleware) HandleDeserialize(
 ) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
 	request, ok := in.Request.(*smithyhttp.Request)
-	if !ok || c == nil || c.calls != m.calls || c.limit == nil || c.phase != sent {
+	if !ok || c == nil || c.calls != m.calls || c.limited == nil || c.phase != sent {
 		return next.HandleDeserialize(ctx, in)
 	}
-	op := c.op
+	op := c.limited.op
 	if c.unseekable || c.denied != nil {
 		op.MaxAttempts = 1
 	}
-	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limit, bodySize(request))
+	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limited.limit, bodySize(request))
 	if limit == nil || err != nil {
 		if err == nil {
 			out, metadata, err = next.HandleDeserialize(ctx, in)
