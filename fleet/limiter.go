@@ -209,12 +209,16 @@ func (l *limiter) calmLocked() {
 
 // State returns the state for snapshots.
 func (l *limiter) State() retry.ScopeSnapshot {
-	waiting := l.line.Waiting() + l.part.Waiting()
 	now := l.lock(l.clock.Now())
 	defer l.mu.Unlock()
 	state := l.member.Snapshot(now)
-	state.LastThrottle, state.Waiting = l.time.Reading(state.LastThrottle), waiting
+	state.LastThrottle, state.Waiting = l.time.Reading(state.LastThrottle), l.waitingLocked()
 	return state
+}
+
+// waitingLocked returns how many attempts wait, also at the gate.
+func (l *limiter) waitingLocked() int {
+	return l.joining.Waiting() + l.line.Waiting() + l.part.Waiting()
 }
 
 // planLocked sets the timer for the next call.

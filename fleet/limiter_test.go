@@ -44,6 +44,27 @@ func TestFirstAttemptWaitsForTheStoreOnce(t *testing.T) {
 	}
 }
 
+// So a strategy does not evict a scope whose first attempts wait for the store.
+func TestSnapshotsShowWhoWaitsForTheStore(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+			return fleet.Reply{}, clock.System{}.Sleep(ctx, 100*time.Millisecond)
+		}}
+		f := newFleet(t, fleet.Config{Store: store})
+		l := f.NewLimiter(orders, clock.System{})
+		for range 2 {
+			go func() { _, _ = l.Acquire(t.Context(), ratelimit.Request{}) }()
+		}
+		for _, waiting := range []int{2, 0} {
+			synctest.Wait()
+			require.Equal(t, waiting, l.State().Waiting)
+			require.Equal(t, waiting, f.Snapshot()[0].Waiting)
+			require.NoError(t, clock.System{}.Sleep(t.Context(), 100*time.Millisecond))
+		}
+	})
+}
+
 func TestAttemptThatMayNotWaitDoesNotWaitForTheStore(t *testing.T) {
 	t.Parallel()
 	ms := time.Millisecond

@@ -69,14 +69,13 @@ func (f *Fleet) failing() (count int) {
 }
 
 func (l *limiter) snapshot() ScopeSnapshot {
-	waiting := l.line.Waiting() + l.part.Waiting()
 	now := l.lock(l.clock.Now())
 	defer l.mu.Unlock()
 	m := &l.member
 	return ScopeSnapshot{
 		Key: l.scope, Scope: l.scope.String(), State: m.state,
 		FleetRate: m.rate, OwnRate: m.Rate(now), Epoch: m.epoch,
-		SlotsInHand: int(m.runs.InHand(now)), Waiting: waiting,
+		SlotsInHand: int(m.runs.InHand(now)), Waiting: l.waitingLocked(),
 		Calls: m.calls, Failures: m.failed, LastError: m.err,
 	}
 }
