@@ -17,7 +17,8 @@ const (
 	ReachOther
 )
 
-// String returns the name of the reach: "unknown", "part", "scope", "wider" or "other".
+// String returns the name of the reach: "unknown", "part", "scope", "wider" or "other"; "unknown" for any
+// other value.
 func (r Reach) String() string {
 	switch r {
 	case ReachUnknown:

@@ -32,7 +32,8 @@ const (
 	ClockSkew
 )
 
-// String returns the name of the kind in lower case, such as "clock_skew".
+// String returns the name of the kind in lower case, such as "clock_skew"; "unknown" for any
+// other value.
 func (k Kind) String() string {
 	switch k {
 	case KindNone:
