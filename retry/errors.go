@@ -184,10 +184,13 @@ func (e *Error) Timeout() bool {
 // own loop for [ErrCanceled].
 func (e *Error) Because(ctx context.Context) *Error {
 	ended, cause := ctx.Err(), context.Cause(ctx)
-	if errtree.Is(e.Detail, ended) && errtree.Is(e.Detail, cause) {
+	if errtree.Is(e.Detail, ended) {
+		if !errtree.Is(e.Detail, cause) {
+			e.Detail = errtree.Join(e.Detail, cause)
+		}
 		return e
 	}
-	if !errtree.Is(ended, cause) {
+	if !errtree.Is(ended, cause) && !errtree.Is(e.Detail, cause) {
 		ended = errtree.Join(ended, cause)
 	}
 	e.Detail = errtree.Join(ended, e.Detail)

@@ -64,6 +64,16 @@ func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
 		},
 		{
+			"a cause beside the end that is there",
+			(&retry.Error{Reason: retry.ErrDeadline, Detail: context.Canceled}).Because(ended(cause)),
+			"retry: client-side: wait would end after the caller's deadline: context canceled: shutting down (0 attempts)",
+		},
+		{
+			"an end beside the cause that is there",
+			(&retry.Error{Reason: retry.ErrCanceled, Detail: cause}).Because(ended(cause)),
+			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
+		},
+		{
 			"a context that has not ended",
 			(&retry.Error{Reason: retry.ErrCanceled, Detail: cause}).Because(context.Background()),
 			"retry: client-side: canceled by the caller: shutting down (0 attempts)",
