@@ -127,7 +127,7 @@ func (c *call) command(name, synopsis, notes, example string, prose bool, act fu
 			c.out = &wide
 			err := act(cmd.Context())
 			c.out = out
-			if _, unwritten := io.WriteString(out, folded(wide.String(), c.width)); unwritten != nil {
+			if _, unwritten := io.WriteString(out, wrap(wide.String(), c.width)); unwritten != nil {
 				return unwritten
 			}
 			return err
@@ -146,9 +146,9 @@ func checkEmpty(f *pflag.FlagSet) (err error) {
 	return err
 }
 
-// folded breaks lines at spaces where they are wider than a terminal. What follows is indented, in a row of a table to
+// wrap breaks lines at spaces where they are wider than a terminal. What follows is indented, in a row of a table to
 // its last column in the left half.
-func folded(wide string, width int) string {
+func wrap(wide string, width int) string {
 	var all strings.Builder
 	for line := range strings.Lines(wide) {
 		line = strings.TrimSuffix(line, "\n")
