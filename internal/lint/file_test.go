@@ -91,6 +91,8 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"indented one behind a block":                            {config: "[default]\n  s3 =\n    a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
 		"indented one further below a block":                     {config: "[default]\n  s3 =\n  region = a\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
 		"one on the margin behind an indented block":             {config: "[default]\n  s3 =\n    a = b\nmax_attempts = 5\n"},
+		"one further below quotes around nothing":                {config: "[default]\n  region = \"\"\n  a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo}},
+		"one on the margin below quotes around nothing":          {config: "[default]\nregion = ''\nmax_attempts = 5\n"},
 		"retry setting below a value in a section of no profile": {config: "[plugins]\nregion = a\n  max_attempts = 5\n"},
 		"retry setting in a section of no profile":               {config: "[plugins]\nmax_attempts = 010\n"},
 		"one behind a block on the margin":                       {config: "[default]\ns3 =\n  a = b\nmax_attempts = 5\n"},

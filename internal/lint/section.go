@@ -21,9 +21,9 @@ type section struct {
 	above    map[string]sharedfile.Setting // What the stronger file has.
 
 	// Since the current header:
-	group  bool                // There was a property without a value.
-	last   sharedfile.Property // The last property for aws-sdk-go-v2.
-	indent int32               // How many characters of whitespace are before the last property, or the largest number.
+	group, quoted bool                // There was a property without a value, or with quotes around nothing.
+	last          sharedfile.Property // The last property for aws-sdk-go-v2.
+	indent        int32               // How many characters of whitespace are before the last property, or the largest number.
 }
 
 // section adds the findings about the lines that one of the files has for a place.
@@ -53,7 +53,7 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 	key := sharedfile.RetryKey(p.Key)
 	e.line = l.Number
 	if lower := sharedfile.ASCIILower(p.Key); strings.HasPrefix(lower, "aws_") && l.Kind != sharedfile.SubProperty &&
-		(l.Kind != sharedfile.PropertyLine || l.Depth == 0 || !e.group) {
+		(l.Kind != sharedfile.PropertyLine || l.Depth == 0 || !e.group && !e.quoted) {
 		keys["="+lower] = e.line
 	}
 	lost := "the property above, so it belongs to that"
@@ -97,7 +97,7 @@ func (e *section) header(l *sharedfile.Line, keys map[string]int32) {
 	}
 	e.noteIf(keys[before] > 0 && e.Name != forAll, python, "a section that stands twice"+unreadable)
 	keys[before] = e.line // No key begins with a bracket.
-	e.current, e.group, e.last, e.indent = l, false, sharedfile.Property{}, math.MaxInt32
+	e.current, e.group, e.quoted, e.last, e.indent = l, false, false, sharedfile.Property{}, math.MaxInt32
 	text, key := sharedfile.BeforeAny(l.Text), sharedfile.HeaderName(l.Text)
 	comment, inner := l.Text[len(text):], text[1:len(text)-1]
 	e.noteIf(strings.Contains(comment, "]"), python, "the name goes on up to the ']' in the comment")
@@ -153,7 +153,7 @@ func (e *section) property(l *sharedfile.Line, p sharedfile.Property, key string
 	if meant := sharedfile.Lookalike(p.Key); meant != "" && e.Profile {
 		e.warn("misspelt-key", "%s is not a retry setting and has no effect; %s is", sharedfile.Quote(p.Key), meant)
 	}
-	e.last, e.group = p, e.group || p.Value == ""
+	e.last, e.group, e.quoted = p, e.group || p.Value == "", e.quoted || p.Value == "''" || p.Value == `""`
 	deeper := l.Indent > max(e.indent, l.Depth) // For botocore all whitespace counts.
 	e.noteIf(deeper, python, "whitespace other than spaces and tabs indents a line too, so the line belongs to the property above")
 	if !deeper {
@@ -176,8 +176,8 @@ func (e *section) setting(l *sharedfile.Line, p sharedfile.Property, key string)
 	e.noteIf(p.Key != key, toolJS, "a key that is not in lower case does not count")
 	e.noteIf(strings.Contains(p.Value, "\uFEFF"), toolJS, bomIsBlank+", also in a value")
 	const inGroup = "the indented line belongs to the property without a value further up"
-	e.noteIf(l.Depth > 0 && e.group, toolGo+", "+toolJS, inGroup)
-	e.noteIf(l.Depth == 0 && l.Indent > 0 && e.group, toolJS, inGroup)
+	e.noteIf(l.Depth > 0 && (e.group || e.quoted), toolGo, inGroup)
+	e.noteIf(l.Indent > 0 && e.group, toolJS, inGroup)
 	names, how := elsewhere(sharedfile.Setting{Key: key, Text: p.Value, Line: int(e.line)})
 	e.noteIf(how != "", names, how)
 	if by, beaten := e.above[key]; beaten && !e.pair.Same() {
