@@ -59,6 +59,8 @@ func hostile() iter.Seq2[string, []byte] {
 			{"one value of control characters", repeated("[default]\nretry_mode = ", "\x01")},
 			{"sub-properties", repeated("[default]\ns3 =\n", " a=\n")},
 			{"malformed lines", repeated("[default]\n", "x\n")},
+			{"indented malformed lines", repeated("[default]\n", " x\n")},
+			{"malformed lines that are not UTF-8", repeated("[default]\n", "\xff=\n")},
 			{"malformed headers", repeated("", "[\n")},
 			{"comments that are not UTF-8", repeated("", "#\xff\n")},
 			{"keys that look like a setting", repeated("[default]\n", "retries=\n")},

@@ -80,7 +80,8 @@ type Place struct {
 	Name    string // That of the profile, or else the text in the brackets.
 }
 
-// Section holds the lines of all sections of a file for one place, each with its header first.
+// Section holds the lines of all sections of a file for one place, each with its header first. Of the malformed lines it has
+// those that another tool may read as a setting or as a part of one: that are indented, or have a sign but are not UTF-8.
 type Section struct {
 	Lines    []Line
 	Last     int32     // The line of the last header.
@@ -133,7 +134,7 @@ func (f *File) read(profile string, all bool, look func(*Pass)) {
 		if look != nil {
 			look(&at)
 		}
-		if kept != nil && at.Kind != Comment {
+		if kept != nil && at.Kind != Comment && (at.Kind != Malformed || at.Depth > 0 || at.Fault == NotUTF8 && strings.ContainsAny(at.Text, "=:")) {
 			kept.Lines = append(kept.Lines, at.Line)
 		}
 		s.brief, s.settings = kept == nil && !all, at.Settings
