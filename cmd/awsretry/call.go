@@ -98,12 +98,16 @@ func (c *call) root() *cobra.Command {
 	completes(root, "service", serviceNames)
 	root.AddCommand(c.explainCommand(), c.lintCommand(), c.profilesCommand(), c.classifyCommand(), c.simulateCommand(), c.versionCommand())
 	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
-		if cmd.Name() == "help" { // Of an unknown command it would print the help of the program, and succeed.
+		switch cmd.Name() { // Without a command or shell that there is, they would print a help and succeed.
+		case "help":
 			cmd.Args = func(_ *cobra.Command, names []string) error {
 				_, _, err := root.Find(names)
 				return err
 			}
+		case "completion":
+			cmd.RunE = func(*cobra.Command, []string) error { return errors.New("a shell is missing") }
 		}
 	}
 	return root

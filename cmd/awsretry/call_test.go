@@ -76,7 +76,7 @@ func TestHelpFitsATerminal(t *testing.T) {
 	}
 }
 
-func TestMisspeltNamesAreSuggested(t *testing.T) {
+func TestMissingOrMisspeltNamesAreUsageErrors(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"lnt":                `awsretry: unknown command "lnt" for "awsretry"; did you mean lint?; awsretry -h shows the flags`,
@@ -85,6 +85,8 @@ func TestMisspeltNamesAreSuggested(t *testing.T) {
 		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; did you mean --profile?; awsretry explain -h shows the flags",
 		"explain -x":         "awsretry explain: unknown shorthand flag: 'x' in -x; awsretry explain -h shows the flags",
 		"lint --config x":    "awsretry lint: unknown flag: --config; did you mean --config-file?; awsretry lint -h shows the flags",
+		"completion":         `awsretry completion: a shell is missing; awsretry completion -h shows the flags`,
+		"completion ksh":     `awsretry completion: unknown command "ksh" for "awsretry completion"; awsretry completion -h shows the flags`,
 		"simulate --out x":   "awsretry simulate: unknown flag: --out; did you mean --outage or --output?; awsretry simulate -h shows the flags",
 	} {
 		var out, errs bytes.Buffer
