@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"unicode"
 
 	"github.com/spf13/pflag"
@@ -41,6 +43,9 @@ func replace(name string, text []byte) error {
 	} else if old != nil { // a deleted file behind /dev/stdout
 		return inPlace()
 	}
+	held := make(chan os.Signal, 1)
+	signal.Notify(held, os.Interrupt, syscall.SIGTERM) // They would end the program, and leave the part.
+	defer signal.Stop(held)
 	part, err := os.OpenFile(name+".part", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return inPlace()
