@@ -51,7 +51,7 @@ type call struct {
 	due             bool // whether RetryDelay returns delay
 	delay           time.Duration
 	attempt         attemptHeader // of the last attempt
-	most            int           // attempts of the call, if the loop leaves them to the strategy
+	most            int           // attempts of the call, if the loop leaves them to the strategy; also if others grant retries
 	token           retry.Token
 	denied          error // why there is no token
 	start           time.Time
@@ -115,10 +115,13 @@ func (c *call) admit(ctx context.Context) (err error) {
 // begin starts an operation for what is left of the attempts of the call, and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context) (err error) {
 	op := c.retryer.operationOf(ctx, c.input, c.attempt)
-	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
 	if c.attempt.limit == openLimit {
-		c.most = cmp.Or(op.MaxAttempts, c.retryer.attempts(op.Service)) + max(c.attempt.number-1, 0)
+		c.most = cmp.Or(c.most, op.MaxAttempts, c.retryer.attempts(op.Service))
+		if op.MaxAttempts = c.most - (c.attempt.number - 1); op.MaxAttempts <= 0 && c.last != nil {
+			return c.refuse(&retry.Error{Reason: retry.ErrAttemptsExhausted, MaxAttempts: c.most, Attempts: c.most, Last: c.last.error})
+		}
 	}
+	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
 	if c.limits(&op) {
 		c.limited = &limited{op: op}
 		c.limited.limit, err = retry.TimeoutOf(c.timeout, op)
@@ -199,9 +202,6 @@ func (c *call) grant(ctx context.Context, err error) error {
 	if c.refusal != nil {
 		c.delay, c.due = 0, c.polls // the loop asks how long to sleep before a long poll returns
 	}
-	if c.last == nil {
-		return c.explain(ctx, c.refusal, nil)
-	}
 	return c.explain(ctx, c.refusal, c.last)
 }
 
@@ -280,12 +280,10 @@ func (e *exhaustedError) Unwrap() []error { return []error{e.MaxAttemptsError, e
 // the strategy refused the retry and not the loop. Its text is the SDK's.
 func (c *call) exhausted(err error) error {
 	refusal, ok := c.complete(c.ctx, c.refusal).(*retry.Error) //nolint:errorlint // as in complete
-	if !ok || c.last == nil {
-		return err
-	}
 	most, used := errtree.As[*sdkretry.MaxAttemptsError](err)
-	if _, told := errtree.As[*retry.Error](err); !used && !told {
-		return err // a retryer around ours has not asked for a retry
+	_, told := errtree.As[*retry.Error](err)
+	if !ok || c.last == nil || !used && !told { // a retryer around ours need not have asked for a retry
+		return err
 	}
 	if !used {
 		most = &sdkretry.MaxAttemptsError{Attempt: refusal.Attempts, Err: c.last.error}

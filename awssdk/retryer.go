@@ -144,13 +144,14 @@ func (r *sdkRetryer) GetRetryToken(ctx context.Context, opErr error) (release fu
 
 // RetryDelay returns the backoff that the strategy chose after err. If the response asks for at least
 // that delay, the result is up to five seconds less, because the SDK's loop adds up to five seconds for
-// the response, and the strategy has counted them already. The result is negative only if the response
-// asks for more than the backoff and one of these is true:
-//
-//   - MaxHint or MaxBackoff of the strategy is less than five seconds, or the strategy ignores hints.
-//   - There is no retry, and a long poll returns.
+// the response, and the strategy has counted them already. The result is negative only if the response asks for more than
+// the backoff, and MaxHint or MaxBackoff is less than five seconds, the strategy ignores hints, or a long poll returns.
 func (r *sdkRetryer) RetryDelay(attempt int, err error) (time.Duration, error) {
-	if c := callOf(err); c != nil && c.due {
+	switch c := callOf(err); {
+	case c == nil:
+	case c.attempt.limit == openLimit && c.attempt.number >= c.most: // and the loop would go on
+		return 0, &sdkretry.MaxAttemptsError{Attempt: c.attempt.number, Err: err}
+	case c.due:
 		return forLoop(c.delay, err), nil
 	}
 	return r.plain().RetryDelay(attempt, err)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -54,6 +56,28 @@ func TestOperationMayHaveMoreAttempts(t *testing.T) {
 					require.Equal(t, fmt.Sprintf("attempt=%d; max=%d", i+1, c.want), header.Get("Amz-Sdk-Request"))
 				}
 				require.Equal(t, 500-14*(c.want-1), quotaOf(t, cfg))
+			})
+		})
+	}
+}
+
+// TestAttemptsOfAnOperationEndBehindARetryerThatGrantsAll: the loop has no limit of its own then.
+func TestAttemptsOfAnOperationEndBehindARetryerThatGrantsAll(t *testing.T) {
+	for name, wrap := range map[string]func(r aws.Retryer) aws.Retryer{
+		"grants":                    func(r aws.Retryer) aws.Retryer { return grants{v2(r)} },
+		"wants and grants":          func(r aws.Retryer) aws.Retryer { return grants{deaf(v2(r))} },
+		"asks, wants and grants":    func(r aws.Retryer) aws.Retryer { return grants{overruling(v2(r))} },
+		"grants with its own delay": func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(grants{v2(r)}, time.Second) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			withInstall(t, func(t *testing.T, setup setup) {
+				t.Helper()
+				s := newScript(append(slices.Repeat([]answerFunc{fail(500, "InternalServerError")}, 20), succeeds)...)
+				cfg := setup(t, s, withAttempts(4), hermetic())
+				err := listTables(t, cfg, wrap)
+				require.Equal(t, 4, s.requests())
+				require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+				require.ErrorContains(t, err, "InternalServerError")
 			})
 		})
 	}
