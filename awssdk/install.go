@@ -25,9 +25,9 @@ import (
 // of each kind. A cfg that config.LoadDefaultConfig has not made has only what its fields say, as in the SDK.
 //
 // Afterwards the RetryMode of cfg is the mode in force, and its RetryMaxAttempts is zero. If it is set
-// later, or in the options of a client or of a call, it limits the attempts as in the SDK. A client or a
-// call may also have its own Retryer, which then works as if there were no Install. A second Install begins with
-// what the first one found, and with what has been set since.
+// later, or in the options of a client or of a call, it limits the attempts as in the SDK. A client or a call may also have
+// its own Retryer, which then works as if there were no Install, with its own attempts. A second Install begins with what
+// the first one found, and with what has been set since.
 //
 // If Install returns an error, cfg is unchanged. The errors are those of awsretry.Load for the options,
 // and one for [WithStrategy] beside [WithSettings].

@@ -82,6 +82,26 @@ func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
 	})
 }
 
+// TestRetryerOfAClientHasItsOwnAttempts: those of the config are the strategy's. In the SDK they override the retryer's.
+func TestRetryerOfAClientHasItsOwnAttempts(t *testing.T) {
+	withInstall(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for name, own := range map[string]func(r aws.Retryer) aws.Retryer{
+			"the SDK's":   func(aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(sdkretry.NewStandard(), 2) },
+			"around ours": func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 2) },
+		} {
+			theirs, ours := newScript(fail(500, "")), newScript(fail(500, ""))
+			plain := configFor(theirs)
+			plain.RetryMaxAttempts = 5
+			require.Error(t, listTables(t, plain, own))
+			require.Equal(t, 5, theirs.requests(), name)
+			cfg := setup(t, ours, hermetic(awsretry.WithMaxAttempts(5)))
+			require.Error(t, listTables(t, cfg, own))
+			require.Equal(t, 2, ours.requests(), name)
+		}
+	})
+}
+
 func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
 	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
