@@ -18,7 +18,6 @@ type judgment struct {
 	verdict   classify.Verdict
 	throttled bool  // as the limiter sees it, so not by a hard quota
 	partly    bool  // throttled in a part of the scope
-	progress  bool  // some entries of a batch were written, and no attempt waits for a send token
 	rule      error // why there is no retry even if the verdict asks for one; or nil
 }
 
@@ -172,19 +171,19 @@ func (o *operation) roomForRetry(ctx context.Context, delay time.Duration) (wait
 // backoff returns the bare delay before the retry that follows a failure, the least one with the hint of the
 // server, and the one to take if there is room for it.
 //
-// Entries that a service has throttled while it wrote others of their batch do not wait as long as after a throttle, if
-// send tokens pace them and no attempt waits for one: few callers could not use the rate otherwise.
+// Where send tokens pace them, delays grow with the attempts since one that wrote entries of a batch. The entries that it left
+// wait as after other failures if no attempt waits for a token: few callers could not use the rate otherwise.
 func (o *operation) backoff() (bare, least, delay time.Duration) {
 	config := &o.engine.config
 	if o.plan.Backoff != nil {
 		bare = o.plan.Backoff(o.made, o.found.failure)
 	} else {
-		base := o.plan.Base
-		if o.found.verdict.Kind() == classify.Throttling && !o.found.progress {
+		base, paced := o.plan.Base, o.wrote == o.made && o.scope.Limiter.State().Waiting == 0
+		if o.found.verdict.Kind() == classify.Throttling && !paced {
 			base = o.plan.ThrottlingBase
 		}
 		shape := backoff.Exponential{Max: o.plan.MaxBackoff, Jitter: config.Jitter}
-		bare = max(shape.Delay(o.made-1, base, o.granted.delay, config.Random()), o.plan.MinDelay)
+		bare = max(shape.Delay(o.made-1-o.wrote, base, o.granted.delay, config.Random()), o.plan.MinDelay)
 	}
 	hint, hinted := o.found.verdict.Hint()
 	switch {

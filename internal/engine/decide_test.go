@@ -9,6 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -125,6 +126,44 @@ func TestHintFailsNoCallThatItsBackoffAloneLetsBeMade(t *testing.T) {
 				require.Equal(t, c.want, refusal.Wait)
 			})
 		}
+	}
+}
+
+func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {
+	t.Parallel()
+	part := entry.Error{Err: errThrottle, Throttled: 1, Entries: 4}
+	failures := []error{errThrottle, errThrottle, part, part, errThrottle, errThrottle}
+	const short, second = 50 * time.Millisecond, time.Second
+	for name, c := range map[string]struct {
+		adaptive bool
+		jitter   standard.Jitter
+		want     []time.Duration
+	}{
+		"adaptive":               {true, standard.Full, []time.Duration{second, 2 * second, short, short, second, 2 * second}},
+		"adaptive, decorrelated": {true, standard.Decorrelated, []time.Duration{3 * second, 9 * second, 3 * short, 3 * short, 3 * second, 9 * second}},
+		"standard, without pace": {false, standard.Full, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 20 * second}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			config := standard.Config{MaxAttempts: 9, Jitter: c.jitter, Random: func() float64 { return 1 }}
+			s, err := standard.New(config)
+			if c.adaptive {
+				s, err = adaptive.New(adaptive.Config{Standard: config})
+			}
+			require.NoError(t, err)
+			for range 2 { // operations, of which the second begins anew
+				token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+				require.NoError(t, err)
+				var delays []time.Duration
+				for _, failure := range failures {
+					token, err = s.RefreshRetryToken(t.Context(), token, failure)
+					require.NoError(t, err)
+					delays = append(delays, token.Delay())
+				}
+				require.Equal(t, c.want, delays)
+				require.NoError(t, s.RecordFailure(token, errClient))
+			}
+		})
 	}
 }
 

@@ -40,6 +40,7 @@ type operation struct {
 	plan     *retry.Plan
 	ctx      context.Context   //nolint:containedctx // it belongs to the operation and ends with it
 	made     int               // attempts, as far as the present call knows
+	wrote    int               // the last attempt with a limiter that wrote some entries of a batch while others were throttled
 	found    judgment          // of the last attempt that was judged
 	sent     time.Time         // when the current attempt got its send token
 	request  ratelimit.Request // of each attempt to the limiter
@@ -161,7 +162,7 @@ func (r *record) end() {
 		}
 		r.ctx, r.tally.reason = nil, nil
 		if r.token.Attempt() > 1 || r.found.failure != nil {
-			r.granted, r.found = grant{}, judgment{}
+			r.granted, r.found, r.wrote = grant{}, judgment{}, 0
 		}
 		r.engine.records.Put(r)
 	default:
@@ -272,7 +273,7 @@ func (r *record) fail(failure error) {
 func (r *record) report(result retry.Result) {
 	if r.found.throttled && r.scope.Limiter != nil {
 		if batch, ok := errtree.As[entry.Error](r.found.failure); ok && batch.Throttled > 0 {
-			r.found.progress = r.scope.Limiter.State().Waiting == 0
+			r.wrote, r.granted.delay = r.made, 0
 			r.found.throttled = r.limited() && r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}

@@ -283,7 +283,7 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 
 // TestBatchesLargerThanTheBurstGetTheRate prints a table with -v, for which the clients beside adaptive mode play too:
 // goroutines send records without an end. Where a batch is larger than what a service serves at once, it throttles some
-// records at any rate. The rate of few callers is limited by the two answers that a batch then takes.
+// records at any rate. The rate of few callers is limited by the answers that a batch then takes.
 func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
 	t.Log("| | records/s | burst | in a call | callers | goodput | records throttled |")
 	for _, c := range []struct {
@@ -304,6 +304,9 @@ func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
 		{100, 20, 25, 1, 0.85, 0.3},
 		{100, 20, 25, 2, 0.75, 0.3},
 		{100, 20, 25, 4, 0.75, 0.3},
+		{100, 20, 100, 1, 0.85, 0.9},
+		{500, 20, 500, 1, 0.6, 1},
+		{500, 20, 500, 4, 0.85, 1},
 	} {
 		for _, name := range named() {
 			adaptive := name == "awsretry, adaptive"
