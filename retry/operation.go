@@ -48,7 +48,7 @@ type Operation struct {
 	MaxElapsed time.Duration
 	// NotAfter is the instant on the strategy's clock after which no attempt begins, the first
 	// included. The zero time means no such limit. The earliest of NotAfter, MaxElapsed and the
-	// strategy's limit applies; events report it in NotAfter.
+	// strategy's limit applies; events have it as the NotAfter of their Operation.
 	NotAfter time.Time
 }
 
