@@ -51,7 +51,7 @@ type call struct {
 	due             bool // whether RetryDelay returns delay
 	delay           time.Duration
 	attempt         attemptHeader // of the last attempt
-	most            int           // attempts of the call, if the loop leaves them to the strategy; also if others grant retries
+	most            int           // attempts of the call, if the loop leaves them to the strategy; retries that others grant count too
 	token           retry.Token
 	denied          error // why there is no token
 	start           time.Time

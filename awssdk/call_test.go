@@ -94,19 +94,13 @@ func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
 	require.Equal(t, 1, ended)
 }
 
-// mute is a classifier that panics.
-type mute struct{}
-
-func (mute) Name() string { return "mute" }
-
-func (mute) Classify(classify.Outcome) classify.Verdict { panic("classifier") }
-
 func TestPanicOfAClassifierEndsTheOperation(t *testing.T) {
 	t.Parallel()
 	ended := map[retry.EventKind]int{}
-	s, err := standard.New(standard.Config{Classifier: mute{}, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-		ended[e.Kind]++
-	})})
+	s, err := standard.New(standard.Config{
+		Classifier: classify.Func(func(error) bool { panic("classifier") }),
+		Observer:   retry.ObserverFunc(func(_ context.Context, e retry.Event) { ended[e.Kind]++ }),
+	})
 	require.NoError(t, err)
 	require.PanicsWithValue(t, "classifier", func() { _, _ = inside(t, retryer(t, s), temporary{errors.New("lost")}) })
 	require.Equal(t, map[retry.EventKind]int{retry.AttemptEnded: 1, retry.OperationEnded: 1}, ended)

@@ -89,9 +89,9 @@ type Sent[R any] struct {
 //
 // The attempts that the strategy or [Operation.MaxAttempts] allows are those of an entry. An attempt
 // that throttles an entry and writes another does not count for it: the service makes progress, and the
-// entry waits for its turn. In adaptive mode the backoff starts again after it, and is that after other
-// failures than throttles unless an attempt of its scope waits for a send token. If one attempt is allowed,
-// nothing is sent again.
+// entry waits for its turn. In adaptive mode the backoff then starts again. It is the shorter one of
+// failures other than throttles, unless an attempt of the scope waits for a send token. If one attempt is
+// allowed, nothing is sent again.
 //
 // SendAll goes on after a call whose entries failed for good, and after one that the strategy gave up if
 // it wrote some entries. It ends when the strategy gives up a call that wrote none, when send returns an

@@ -1,8 +1,8 @@
 // Package redisstore is a [fleet.Store] on Valkey or Redis, version 5 or newer, including cluster
 // mode and Sentinel. [New] uses go-redis. [FromScript] is for other clients.
 //
-// The state of a scope is one string of about 130 bytes under one key. A script changes it in about
-// 40 microseconds of server time. The server needs neither persistence nor replicas: the members
+// The state of a scope is one string of about 130 bytes under one key. A script changes it in
+// 30 to 40 microseconds of server time. The server needs neither persistence nor replicas: the members
 // restore a state that it has lost. An ACL must allow the user EVALSHA, EVAL, GET, SET, DEL and
 // TIME on the keys with the prefix.
 package redisstore

@@ -139,7 +139,7 @@ func inSDK(v sharedfile.Setting) (text string, err error) {
 	if v.Line > 0 {
 		base = 0
 	}
-	if v.Line > 0 && !v.Open { // There the comment of an indented line is cut off last.
+	if v.Line > 0 && !v.Commented { // There the comment of an indented line is cut off last.
 		v.Text = sharedfile.Unquoted(v.Text)
 	}
 	if v.Key == sharedfile.MaxAttempts {

@@ -7,11 +7,11 @@ const more = "\n..."
 
 // Setting is a retry setting in a section.
 type Setting struct {
-	Key  string
-	Text string // Of several lines the first, a newline and "...": the others may hold a secret.
-	Line int
-	Sign bool // The second line has an equals sign or a colon.
-	Open bool // The line is indented, and a comment follows the value.
+	Key       string
+	Text      string // Of several lines the first, a newline and "...": the others may hold a secret.
+	Line      int
+	Sign      bool // The second line has an equals sign or a colon.
+	Commented bool // The line is indented, and a comment follows the value.
 }
 
 // First returns the first line of the text.
@@ -33,7 +33,7 @@ func (s *Section) Settings() []Setting {
 			}
 			p := l.Split()
 			if key := RetryKey(p.Key); key != "" {
-				all, within = append(all, Setting{Key: key, Text: p.Value, Line: int(l.Number), Open: p.Comment && l.Depth > 0}), true
+				all, within = append(all, Setting{Key: key, Text: p.Value, Line: int(l.Number), Commented: p.Comment && l.Depth > 0}), true
 			}
 		case Continuation:
 			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {

@@ -305,8 +305,8 @@ func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
 		{100, 20, 25, 2, 0.75, 0.3},
 		{100, 20, 25, 4, 0.75, 0.3},
 		{100, 20, 100, 1, 0.85, 0.9},
-		{500, 20, 500, 1, 0.6, 1},
-		{500, 20, 500, 4, 0.85, 1},
+		{500, 20, 500, 1, 0.6, 0.98},
+		{500, 20, 500, 4, 0.85, 0.98},
 	} {
 		for _, name := range named() {
 			adaptive := name == "awsretry, adaptive"
