@@ -20,13 +20,13 @@ func retryer(t *testing.T, s retry.Strategy) *sdkRetryer {
 	return r
 }
 
-// inner returns what a retryer, or one around it, has in common with others.
-func (r *sdkRetryer) inner() *shared { return r.shared }
+// inner returns the retryer itself, also of one around it.
+func (r *sdkRetryer) inner() *sdkRetryer { return r }
 
 // inside runs the loop of the SDK with the middlewares, and returns the call that they made.
 func inside(t *testing.T, r interface {
 	aws.Retryer
-	inner() *shared
+	inner() *sdkRetryer
 }, errs ...error,
 ) (c *call, err error) {
 	t.Helper()

@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go/middleware"
 
@@ -57,6 +56,7 @@ type call struct {
 	start           time.Time
 	limited         *limited      // or nil
 	refusal         error         // why there is no retry, or why the attempt that was due must not be made
+	told            error         // what the loop was told of it
 	last            *attemptError // of the last attempt
 	previous        error         // of the one before
 }
@@ -88,6 +88,14 @@ type attemptError struct {
 
 func (e *attemptError) Unwrap() error { return e.error }
 
+// unwrapped returns the error of an attempt without the call.
+func unwrapped(err error) error {
+	if e, ok := err.(*attemptError); ok { //nolint:errorlint // only the outermost
+		return e.error
+	}
+	return err
+}
+
 // callOf returns the call whose last attempt ended with err; nil if there is none.
 func callOf(err error) *call {
 	if e, ok := errtree.As[*attemptError](err); ok {
@@ -109,7 +117,7 @@ func (c *call) admit(ctx context.Context) (err error) {
 		c.finish()
 		err = c.begin(ctx)
 	}
-	return c.explain(ctx, err, nil)
+	return c.held(ctx, err)
 }
 
 // begin starts an operation for what is left of the attempts of the call, and returns when its first attempt may be made.
@@ -202,7 +210,11 @@ func (c *call) grant(ctx context.Context, err error) error {
 	if c.refusal != nil {
 		c.delay, c.due = 0, c.polls // the loop asks how long to sleep before a long poll returns
 	}
-	return c.explain(ctx, c.refusal, c.last)
+	if c.refusal == nil {
+		return nil
+	}
+	c.told = c.explain(ctx, c.refusal)
+	return c.told
 }
 
 func (c *call) refresh(failure error) {
@@ -231,8 +243,7 @@ func (c *call) refresh(failure error) {
 	c.delay, c.due = c.token.Delay(), true
 }
 
-// close ends the operation if the loop has not, and returns the error of the call. It adds what the loop has not told: what
-// the service said before the caller's context ended, and that the strategy has given up.
+// close ends the operation if the loop has not, and returns the error of the call.
 func (c *call) close(err error) error {
 	defer c.finish()
 	if _, used := err.(*sdkretry.MaxAttemptsError); c.phase == failed && (used || c.deferred) { //nolint:errorlint // the loop's own
@@ -242,53 +253,7 @@ func (c *call) close(err error) error {
 		}
 		c.refresh(failure)
 	}
-	if e, ok := err.(*attemptError); ok { //nolint:errorlint // only the outermost
-		err = e.error
-	}
-	switch {
-	case err == nil:
-	case c.denied != nil:
-		err = withLost(err, c.denied)
-	case c.phase == granted && c.ctx.Err() != nil:
-		err = errors.Join(err, c.complete(c.ctx, c.wait(c.ctx)))
-	case c.phase == granted: // no attempt came of the retry that was granted
-		err = withLost(err, c.last.error)
-	case isReason(c.refusal, retry.ErrCanceled):
-		err = withLost(err, c.previous) // the last attempt says only that the context has ended
-	case isReason(c.refusal, retry.ErrAttemptsExhausted):
-		err = c.exhausted(err)
-	}
-	return err
-}
-
-func withLost(err, lost error) error {
-	if lost == nil || errtree.Is(err, lost) {
-		return err
-	}
-	return errors.Join(err, lost)
-}
-
-// exhaustedError is the error of the SDK for attempts that are used up, and that of the strategy.
-type exhaustedError struct {
-	*sdkretry.MaxAttemptsError
-	refusal error
-}
-
-func (e *exhaustedError) Unwrap() []error { return []error{e.MaxAttemptsError, e.refusal} }
-
-// exhausted returns the error of a call whose attempts are used up. Both errors are found in it, also if
-// the strategy refused the retry and not the loop. Its text is the SDK's.
-func (c *call) exhausted(err error) error {
-	refusal, ok := c.complete(c.ctx, c.refusal).(*retry.Error) //nolint:errorlint // as in complete
-	most, used := errtree.As[*sdkretry.MaxAttemptsError](err)
-	_, told := errtree.As[*retry.Error](err)
-	if !ok || c.last == nil || !used && !told { // a retryer around ours need not have asked for a retry
-		return err
-	}
-	if !used {
-		most = &sdkretry.MaxAttemptsError{Attempt: refusal.Attempts, Err: c.last.error}
-	}
-	return &exhaustedError{most, refusal}
+	return c.answerTo(unwrapped(err))
 }
 
 // refuse ends an operation whose next attempt must not be made. A retryer around ours may ask for the attempt all the same.
@@ -328,40 +293,4 @@ func (c *call) finishWith(err error) {
 	if c.denied == nil {
 		_ = c.strategy.RecordFailure(c.token, err)
 	}
-}
-
-// complete returns a copy of the error of a strategy with what only the call knows.
-func (c *call) complete(ctx context.Context, err error) error {
-	own, ok := err.(*retry.Error) //nolint:errorlint // one that is wrapped is not the strategy's own
-	if !ok {
-		return err
-	}
-	refusal := *own
-	refusal.Elapsed = c.strategy.Clock().Now().Sub(c.start)
-	return refusal.Because(ctx)
-}
-
-// explain completes the error of a strategy for the SDK, which joins it to the error that beside is. The end of the
-// caller's context, and a deadline that leaves no room for a wait, is what the SDK makes of a context that ends while it waits.
-func (c *call) explain(ctx context.Context, err, beside error) error {
-	refusal, ok := c.complete(ctx, err).(*retry.Error) //nolint:errorlint // as in complete
-	if !ok {
-		return err
-	}
-	if beside != nil && errtree.Is(refusal.Last, beside) {
-		refusal.Last = nil
-	}
-	if isReason(err, retry.ErrCanceled) || isReason(err, retry.ErrDeadline) {
-		return &aws.RequestCanceledError{Err: refusal}
-	}
-	return refusal
-}
-
-// isReason reports whether err is the refusal of a strategy for that reason. The error of the
-// service, which a refusal holds too, does not matter.
-func isReason(err, reason error) bool {
-	if refusal, ok := err.(*retry.Error); ok { //nolint:errorlint // one that is wrapped is the service's
-		return errtree.Is(refusal.Reason, reason)
-	}
-	return errtree.Is(err, reason)
 }

@@ -1,13 +1,13 @@
 package awssdk
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/retry"
@@ -24,10 +24,11 @@ import (
 // given to config.LoadDefaultConfig counts then too: the mode, the attempts, the profile, and the last file
 // of each kind. A cfg that config.LoadDefaultConfig has not made has only what its fields say, as in the SDK.
 //
-// Afterwards the RetryMode of cfg is the mode in force, and its RetryMaxAttempts is zero. If it is set
-// later, or in the options of a client or of a call, it limits the attempts as in the SDK. A client or a call may also have
-// its own Retryer, which then works as if there were no Install, with its own attempts. A second Install begins with what
-// the first one found, and with what has been set since.
+// Afterwards the RetryMode and the RetryMaxAttempts of cfg are those in force: what the SDK has read, unless WithSettings says
+// otherwise. If they are set later, or reset to zero, in cfg or in the options of a client or of a call, the attempts are those
+// that the SDK would allow. With [WithOperation] or [WithStrategy], RetryMaxAttempts is zero, because it would limit what
+// these allow. A client or a call may also have its own Retryer, which then works as if there were no Install. A second
+// Install begins with what the first one found, and with what has been set since.
 //
 // If Install returns an error, cfg is unchanged. The errors are those of awsretry.Load for the options,
 // and one for [WithStrategy] beside [WithSettings].
@@ -36,66 +37,75 @@ func Install(cfg *aws.Config, opts ...Option) error {
 		return errors.New("awssdk: Install without a config")
 	}
 	o := collect(opts)
+	if err := o.check(); err != nil {
+		return err
+	}
+	if len(o.ofSDK) > 0 {
+		return errors.New("awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
+	}
 	before := *cfg
 	if earlier, ok := retryerOf(before); ok {
 		before = earlier.before
-		if cfg.RetryMode != modeOf(earlier.strategy) {
+		if cfg.RetryMode != earlier.inForce.mode {
 			before.RetryMode = cfg.RetryMode
 		}
-		before.RetryMaxAttempts = cmp.Or(cfg.RetryMaxAttempts, before.RetryMaxAttempts)
+		if cfg.RetryMaxAttempts != earlier.inForce.attempts {
+			before.RetryMaxAttempts = cfg.RetryMaxAttempts
+		}
 	}
-	r, err := o.install(before)
+	r, err := newRetryer(o.strategy, o)
 	if err != nil {
 		return err
 	}
-	r.before = before
-	cfg.Retryer = func() aws.Retryer { return r }
-	cfg.RetryMode = modeOf(r.strategy)
-	cfg.RetryMaxAttempts = 0 // The strategy has it. A client would limit each call to it, whatever the operation says.
+	retryer, err := r.resolve(context.Background(), before, o)
+	if err != nil {
+		return err
+	}
+	cfg.Retryer, cfg.RetryMode, cfg.RetryMaxAttempts = retryer, r.inForce.mode, r.inForce.attempts
 	cfg.APIOptions = append(slices.Clip(cfg.APIOptions), r.addMiddlewares)
-	cfg.ServiceOptions = append(slices.Clip(cfg.ServiceOptions), nameService)
+	cfg.ServiceOptions = append(slices.Clip(cfg.ServiceOptions), r.nameClient)
 	return nil
 }
 
-func (o options) install(cfg aws.Config) (*sdkRetryer, error) {
-	if err := o.check(); err != nil {
-		return nil, err
-	}
-	if len(o.ofSDK) > 0 {
-		return nil, errors.New("awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
-	}
-	strategy := o.strategy
-	if strategy == nil {
-		var err error
-		if strategy, err = o.resolved(context.Background(), cfg); err != nil {
+// resolve gives r the strategy that the settings of cfg ask for, unless it has one, and returns the Retryer for the config. The
+// clients of the config limit their attempts to its RetryMaxAttempts, whatever the operation says. So a config with
+// WithOperation has none, and neither has one with WithStrategy: these decide about attempts.
+func (r *sdkRetryer) resolve(ctx context.Context, cfg aws.Config, o options) (func() aws.Retryer, error) {
+	r.before = cfg
+	var unset retry.Behavior
+	if o.strategy == nil {
+		settings, attempts, err := resolve(ctx, cfg, o.settings)
+		if err != nil {
 			return nil, err
 		}
+		strategy, err := awsretry.New(settings, only[awsretry.BuildOption](o.settings)...)
+		if err != nil {
+			return nil, err
+		}
+		r.use(strategy)
+		if o.operation == nil && attempts != 0 {
+			unset, r.inForce.attempts = settings.Behavior.Value, attempts
+		}
 	}
-	return newRetryer(strategy, o)
+	r.inForce.mode = aws.RetryMode(r.strategy.Snapshot().Mode)
+	return func() aws.Retryer { return r.forAll(unset) }, nil
 }
 
-// resolved returns the strategy that the settings of cfg ask for.
-func (o options) resolved(ctx context.Context, cfg aws.Config) (retry.Strategy, error) {
-	settings, err := resolve(ctx, cfg, o.settings)
-	if err != nil {
-		return nil, err
+// nameClient gives a new client the retryer for its service, in place of the retryer for all services, and middlewares that know
+// the client whatever its retryer is. clientOptions points to the options of the client.
+func (r *sdkRetryer) nameClient(id string, clientOptions any) {
+	named := r.forService(id)
+	named.owner = ownerOf(clientOptions)
+	if field, ok := fieldOf[aws.Retryer](clientOptions, "Retryer"); ok {
+		if of := lookAt(field, longestChain); of.ours != nil && of.ours.shared == r.shared {
+			if named.unset = of.ours.unset; !of.around {
+				field.Set(reflect.ValueOf(named))
+			}
+		}
 	}
-	return awsretry.New(settings, only[awsretry.BuildOption](o.settings)...)
-}
-
-func modeOf(s retry.Strategy) aws.RetryMode { return aws.RetryMode(s.Snapshot().Mode) }
-
-// nameService gives a new client the retryer for its service, in place of the retryer for all
-// services. clientOptions points to the options of the client.
-func nameService(id string, clientOptions any) {
-	field, ok := fieldOf[aws.Retryer](clientOptions, "Retryer")
-	if !ok {
-		return
-	}
-	if r, ok := reflect.TypeAssert[*sdkRetryer](field); ok {
-		named := r.forService(id)
-		named.owner = ownerOf(clientOptions)
-		field.Set(reflect.ValueOf(named))
+	if field, ok := fieldOf[[]func(*middleware.Stack) error](clientOptions, "APIOptions"); ok {
+		n := field.Len()
+		field.Set(reflect.Append(field.Slice3(0, n, n), reflect.ValueOf(named.addMiddlewares)))
 	}
 }
 

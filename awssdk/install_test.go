@@ -15,13 +15,13 @@ func TestRetryerIsSetWhereAClientHasOne(t *testing.T) {
 	require.NoError(t, err)
 	r := retryer(t, made)
 	require.NotPanics(t, func() {
-		nameService("X", nil)
-		nameService("X", 1)
-		nameService("X", &struct{ Retryer int }{})
-		nameService("X", (*struct{ Retryer int })(nil))
+		r.nameClient("X", nil)
+		r.nameClient("X", 1)
+		r.nameClient("X", &struct{ Retryer int }{})
+		r.nameClient("X", (*struct{ Retryer int })(nil))
 	})
 	options := struct{ Retryer any }{r}
-	nameService("X", &options)
+	r.nameClient("X", &options)
 	require.Same(t, r, options.Retryer, "of another type")
 	require.Equal(t, "dynamodb streams", r.forService("DynamoDB Streams").scoped)
 	require.Equal(t, reflect.TypeFor[*sdkRetryer](), reflect.TypeOf(r.forService("S3")))

@@ -35,15 +35,11 @@ func LoadDefaultConfig(ctx context.Context, opts ...Option) (aws.Config, error) 
 	if err != nil {
 		return aws.Config{}, err
 	}
-	if o.strategy == nil {
-		strategy, err := o.resolved(ctx, cfg)
-		if err != nil {
-			return aws.Config{}, err
-		}
-		r.use(strategy) // There is no call yet.
+	retryer, err := r.resolve(ctx, cfg, o) // There is no call yet.
+	if err != nil {
+		return aws.Config{}, err
 	}
-	r.before = cfg
-	cfg.RetryMode = modeOf(r.strategy)
+	cfg.Retryer, cfg.RetryMode, cfg.RetryMaxAttempts = retryer, r.inForce.mode, r.inForce.attempts
 	return cfg, nil
 }
 
@@ -52,8 +48,8 @@ func (r *sdkRetryer) give(o *config.LoadOptions) error {
 	if o.Retryer != nil {
 		return errors.New("awssdk: config.WithRetryer has no effect in LoadDefaultConfig: use config.LoadDefaultConfig")
 	}
-	o.Retryer = func() aws.Retryer { return r }
+	o.Retryer = func() aws.Retryer { return r.forAll("") } // RetryMaxAttempts, which the SDK leaves empty then, is the strategy's
 	o.APIOptions = append(slices.Clip(o.APIOptions), r.addMiddlewares)
-	o.ServiceOptions = append(slices.Clip(o.ServiceOptions), nameService)
+	o.ServiceOptions = append(slices.Clip(o.ServiceOptions), r.nameClient)
 	return nil
 }

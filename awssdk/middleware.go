@@ -18,8 +18,9 @@ const loopID = "Retry"
 
 // addMiddlewares puts the retry loop of an operation into the middleware of its calls, and adds one that keeps their input. If
 // there are timeouts, it adds one for them too. A stack without a retry loop gets none. Where the loop is taken out later, as
-// presigning does, or replaced, nothing is left of the calls. A second Install takes over the middlewares of the first one.
-func (s *shared) addMiddlewares(stack *middleware.Stack) error {
+// presigning does, or replaced, nothing is left of the calls. The retryer that comes last takes over the middlewares of those
+// before it: that of a client those of its config, and that of a second Install those of the first.
+func (r *sdkRetryer) addMiddlewares(stack *middleware.Stack) error {
 	loop, ok := stack.Finalize.Get(loopID)
 	if !ok {
 		return nil
@@ -27,32 +28,36 @@ func (s *shared) addMiddlewares(stack *middleware.Stack) error {
 	var err error
 	m, again := loop.(loopMiddleware)
 	if !again {
-		m = loopMiddleware{&calls{loop: loop}}
+		m = loopMiddleware{&calls{loop: loop, chain: wrappingOf(loop, r.retryerField)}}
 		_, err = stack.Finalize.Swap(loopID, m)
 		err = errors.Join(err, stack.Initialize.Add(beginMiddleware(m), middleware.After))
+		m.chain.markUserAgent(stack)
 	}
-	m.installed = s
-	s.markUserAgent(stack, m.loop)
-	if limit := limitMiddleware(m); s.timeout != nil && !slices.Contains(stack.Deserialize.List(), limit.ID()) {
+	m.installed = r
+	if limit := limitMiddleware(m); r.timeout != nil && !slices.Contains(stack.Deserialize.List(), limit.ID()) {
 		err = errors.Join(err, stack.Deserialize.Add(limit, middleware.After))
 	}
 	return err
 }
 
-// markUserAgent names the retry mode in the User-Agent of the request, as the clients of the SDK do for its own retryers. A
-// client without that header has no such mark.
-func (s *shared) markUserAgent(stack *middleware.Stack, loop middleware.FinalizeMiddleware) {
+// markUserAgent names the retry mode in the User-Agent of the request. The clients of the SDK do so for a retryer of the SDK
+// without another one around it, so this does it for one of ours.
+func (w wrapping) markUserAgent(stack *middleware.Stack) {
+	if w.ours == nil || w.around {
+		return
+	}
 	found, _ := stack.Build.Get((*awsmiddleware.RequestUserAgent)(nil).ID())
-	if agent, ok := found.(*awsmiddleware.RequestUserAgent); ok && wrappingOf(loop, s).ours {
-		agent.AddUserAgentFeature(s.mark)
+	if agent, ok := found.(*awsmiddleware.RequestUserAgent); ok { // a client without that header has no such mark
+		agent.AddUserAgentFeature(w.ours.mark)
 	}
 }
 
 // calls is what the middlewares of a stack share. The clients of the SDK make a stack for each call, but a middleware may make
 // the call again, also before it has ended, and a program may keep a stack.
 type calls struct {
-	installed *shared                       // whose middlewares these are
+	installed *sdkRetryer                   // whose middlewares these are
 	loop      middleware.FinalizeMiddleware // of the SDK
+	chain     wrapping                      // of retryers in the loop
 	mu        sync.Mutex                    // guards all below
 	input     any                           // of the operation
 	first     call                          // so that most calls cost one allocation
@@ -113,8 +118,14 @@ func (m loopMiddleware) HandleFinalize(
 		c.forget()
 		c.finish()
 	}()
+	if ours := m.chain.ours; ours != nil {
+		c.retryer = ours.in(m.installed)
+	}
 	out, metadata, err = c.loop.HandleFinalize(c, in, c)
-	return out, metadata, c.close(err)
+	if err = c.close(err); c.last != nil || err != nil {
+		tellResults(metadata, err)
+	}
+	return out, metadata, err
 }
 
 // HandleFinalize makes an attempt for the loop. It reports how the attempt ends, also by a panic.
@@ -125,11 +136,8 @@ func (c *call) HandleFinalize(
 	if !isHTTP {
 		return c.next.HandleFinalize(ctx, in)
 	}
-	if c.retryer == nil { // the loop has another retryer, or an older one around ours that hides GetAttemptToken
-		if !wrappingOf(c.loop, c.installed).ours {
-			return c.next.HandleFinalize(ctx, in)
-		}
-		c.retryer = &sdkRetryer{shared: c.installed}
+	if c.retryer == nil { // the loop has another one
+		return c.next.HandleFinalize(ctx, in)
 	}
 	c.shared, c.attempt = c.retryer.shared, attemptOf(request)
 	c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
@@ -153,7 +161,7 @@ func (c *call) HandleFinalize(
 	var result retry.Result
 	if err == nil {
 		result = resultOf(ctx, c.input, out.Result, metadata)
-	} else if seen := wrappingOf(c.loop, nil); seen.changes || !seen.ours {
+	} else if c.chain.changes || c.chain.ours == nil {
 		c.ctx = endless{c.ctx}
 	}
 	return out, metadata, c.attempted(result, err)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -24,11 +25,16 @@ import (
 // called for. Without them, such as in a client of another config, it is the SDK's standard retryer with the numbers and
 // verdicts of the strategy.
 type sdkRetryer struct {
-	*shared                           // the first field, see lookAt
+	*shared
 	service string                    // as the SDK spells it; empty if several
 	scoped  string                    // as scopes spell it
 	owner   *owner                    // of the credentials of the client; nil if not known
 	plain   func() *sdkretry.Standard // for what belongs to no call
+	// The generation whose built-in attempts a client has if its RetryMaxAttempts is zero; empty for those of the strategy.
+	unset retry.Behavior
+	// Of a retryer for all services, which a program has put into one of its own: the client that uses it.
+	client atomic.Pointer[sdkRetryer]
+	open   atomic.Bool // whether clients with other attempts use it too
 }
 
 // shared is what the retryers of one strategy for all services have in common.
@@ -36,6 +42,7 @@ type shared struct {
 	strategy retry.Strategy
 	mark     awsmiddleware.UserAgentFeature // of the mode of the strategy
 	before   aws.Config                     // as Install found it
+	inForce  values                         // in the config since
 	// The field of the SDK's loop that holds its retryer. Looked up by name it would cost each call an allocation.
 	retryerField []int
 	operation    func(context.Context, retry.Operation, any) retry.Operation
@@ -71,12 +78,30 @@ func (r *sdkRetryer) use(strategy retry.Strategy) {
 	r.plain = sync.OnceValue(r.standard)
 }
 
+// forAll returns another retryer for all services.
+func (r *sdkRetryer) forAll(unset retry.Behavior) *sdkRetryer {
+	return &sdkRetryer{shared: r.shared, plain: r.plain, unset: unset}
+}
+
 // forService returns the retryer for the clients of one service. It shares everything with r
 // but has the defaults of the service.
 func (r *sdkRetryer) forService(id string) *sdkRetryer {
-	named := &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
+	named := &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id), unset: r.unset}
 	named.plain = sync.OnceValue(named.standard)
 	return named
+}
+
+// in returns the retryer for a call of a client: that of the client in place of one for all services. Several clients with
+// different attempts may use one for all services, which then leaves it to the strategy when to end a call.
+func (r *sdkRetryer) in(client *sdkRetryer) *sdkRetryer {
+	if r.service != "" || client.service == "" || r.shared != client.shared {
+		return r
+	}
+	if first := r.client.Load(); first != client && !r.client.CompareAndSwap(nil, client) &&
+		r.client.Load().MaxAttempts() != client.MaxAttempts() {
+		r.open.Store(true)
+	}
+	return client
 }
 
 // StrategyOf returns the strategy of the clients made from cfg. Its Snapshot shows the quotas and send rates of all scopes.
@@ -100,14 +125,20 @@ func retryerOf(cfg aws.Config) (r *sdkRetryer, ok bool) {
 // it, else those of any service. RetryMaxAttempts of a client or of one call overrides it. In a client with
 // [WithOperation] it is 2^31-1, because the function decides for each call.
 func (r *sdkRetryer) MaxAttempts() int {
-	if r.operation != nil && r.service != "" {
+	if client := r.client.Load(); client != nil && !r.open.Load() {
+		return client.MaxAttempts()
+	}
+	if r.open.Load() || r.operation != nil && r.service != "" {
 		return openLimit
 	}
 	return r.attempts(r.scoped)
 }
 
-// attempts returns how many attempts the strategy allows a call of a service.
+// attempts returns how many attempts a call of a service may have if neither the client nor the call limits them.
 func (r *sdkRetryer) attempts(service string) int {
+	if r.service != "" && r.unset != "" {
+		return r.unset.Defaults(service).MaxAttempts
+	}
 	return r.strategy.Plan(retry.Operation{Service: service}).MaxAttempts
 }
 
@@ -115,7 +146,7 @@ func (r *sdkRetryer) attempts(service string) int {
 // the limit of the loop is known.
 func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
 	if c := callFrom(ctx); c != nil && c.phase != sent {
-		c.retryer, c.ctx = r, ctx
+		c.retryer, c.ctx = r.in(c.installed), ctx
 		return released, nil
 	}
 	return r.plain().GetAttemptToken(ctx)
@@ -168,6 +199,7 @@ func released(error) error { return nil }
 func (r *sdkRetryer) standard() *sdkretry.Standard {
 	op := retry.Operation{Service: r.scoped}
 	plan := r.strategy.Plan(op)
+	plan.MaxAttempts = r.attempts(r.scoped)
 	judge := func(err error) classify.Verdict {
 		return r.strategy.Judge(op, failureOf(err, r.strategy.Clock().Now))
 	}

@@ -10,9 +10,10 @@ import (
 	"strconv"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
+	sdkconfig "github.com/aws/aws-sdk-go-v2/config"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/config"
 )
 
 // values are a mode and attempts. Both may be unset.
@@ -41,6 +42,9 @@ func (v values) or(weaker values) values {
 	return values{cmp.Or(v.mode, weaker.mode), cmp.Or(v.attempts, weaker.attempts)}
 }
 
+// ofConfig is the place of values that a config of the SDK has.
+const ofConfig = "aws.Config"
+
 // option returns an option with the values as the clients of the SDK take them: a mode other than
 // adaptive is standard, and attempts below zero have no limit but the quota.
 func (v values) option() awsretry.ResolveOption {
@@ -56,18 +60,19 @@ func (v values) option() awsretry.ResolveOption {
 		most := min(uint64(v.attempts), math.MaxInt32) //nolint:gosec // below zero it becomes a large number
 		given.MaxAttempts = json.Number(strconv.FormatUint(most, 10))
 	}
-	given.From("aws.Config")
+	given.From(ofConfig)
 	return awsretry.WithValues(given)
 }
 
 // resolve resolves the settings of a config. What the SDK has read is not read again, unless an option in more is about
-// what is read, such as a profile or a file. The options override all other values.
-func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsretry.Settings, error) {
+// what is read, such as a profile or a file. The options override all other values. The attempts are those of the settings as
+// a config of the SDK has them, or zero if nothing sets them.
+func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (settings *awsretry.Settings, attempts int, err error) {
 	own := only[awsretry.ResolveOption](more)
-	var options config.LoadOptions
+	var options sdkconfig.LoadOptions
 	var read values
 	for _, source := range cfg.ConfigSources {
-		if source, ok := source.(config.LoadOptions); ok {
+		if source, ok := source.(sdkconfig.LoadOptions); ok {
 			options = source
 		}
 		read = read.or(valuesOf(ctx, source))
@@ -78,9 +83,10 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 			set = set.or(read)
 		}
 		nothing := func(string) (string, bool) { return "", false }
-		return awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
+		settings, err = awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
 			awsretry.WithEnv(nothing), awsretry.WithFS(embed.FS{}), set.option(),
 		}, own)...)
+		return settings, set.attemptsIn(settings), err
 	}
 	// The config has what the SDK has read too, which is weaker than what the options in more name.
 	if set.mode == read.mode {
@@ -89,12 +95,26 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (*awsr
 	if set.attempts == read.attempts {
 		set.attempts = 0
 	}
-	return awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
+	set = set.or(values{options.RetryMode, options.RetryMaxAttempts})
+	settings, err = awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
 		awsretry.WithProfile(options.SharedConfigProfile),
 		awsretry.WithConfigFile(lastOf(options.SharedConfigFiles)),
 		awsretry.WithCredentialsFile(lastOf(options.SharedCredentialsFiles)),
-		set.or(values{options.RetryMode, options.RetryMaxAttempts}).option(),
+		set.option(),
 	}, own)...)
+	return settings, set.attemptsIn(settings), err
+}
+
+// attemptsIn returns the attempts of settings that v was given to, as a config of the SDK has them.
+func (v values) attemptsIn(settings *awsretry.Settings) int {
+	switch {
+	case settings == nil || settings.MaxAttempts.Origin == (config.Origin{Kind: "default"}): // built in
+		return 0
+	case settings.MaxAttempts.Origin.Name == ofConfig:
+		return v.attempts
+	default:
+		return settings.MaxAttempts.Value
+	}
 }
 
 // sourceOption is an option about what is read.

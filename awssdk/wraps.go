@@ -11,52 +11,55 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// wrapping is what the retryers around ours do to a call.
+// wrapping is the retryer of ours that a loop has, and what those around it do to a call.
 type wrapping struct {
-	ours    bool // whether there is a retryer of ours at all
-	changes bool // whether another one may change delays
+	ours    *sdkRetryer // nil if there is none
+	around  bool        // whether there is another retryer around it
+	changes bool        // whether that one may change delays
 }
 
-// wrappingOf looks at the retryer of a retry loop, and at those that it leads to. Only a field that
-// is not exported tells the retryer of a loop, so the field is read without using its value. A
-// loop without such a field counts as that of another retryer. A nil s stands for any strategy.
+// wrappingOf looks at the retryer of a retry loop, and at those that it leads to. Only a field that is not exported tells the
+// retryer of a loop. A loop without such a field counts as that of another retryer.
 //
 // A retryer that has a lock may exchange the one in a field of its own at any time, so such a field is not read.
-func wrappingOf(loop middleware.FinalizeMiddleware, s *shared) wrapping {
+func wrappingOf(loop middleware.FinalizeMiddleware, retryerField []int) wrapping {
 	v := reflect.Indirect(reflect.ValueOf(loop))
 	if v.Kind() != reflect.Struct {
 		return wrapping{}
 	}
-	if s != nil && len(s.retryerField) > 0 && v.Type() == reflect.TypeFor[sdkretry.Attempt]() {
-		v = v.FieldByIndex(s.retryerField)
+	if v.Type() == reflect.TypeFor[sdkretry.Attempt]() && len(retryerField) > 0 {
+		v = v.FieldByIndex(retryerField)
 	} else {
 		v = v.FieldByName("retryer")
 	}
-	return lookAt(v, reflect.ValueOf(s).Pointer(), 20) // a chain of retryers may lead back to itself
+	return lookAt(v, longestChain)
 }
 
-func lookAt(v reflect.Value, shared uintptr, left int) wrapping {
+// longestChain of retryers is looked at. A chain may lead back to itself.
+const longestChain = 20
+
+func lookAt(v reflect.Value, left int) wrapping {
 	for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+		if v.Type() == reflect.TypeFor[*sdkRetryer]() {
+			return wrapping{ours: (*sdkRetryer)(v.UnsafePointer())}
+		}
 		v = v.Elem()
 	}
 	if v.Kind() != reflect.Struct || left == 0 {
 		return wrapping{}
 	}
-	if v.Type() == reflect.TypeFor[sdkRetryer]() {
-		return wrapping{ours: shared == 0 || v.Field(0).Pointer() == shared}
-	}
-	return lookInside(v, shared, left)
+	return lookInside(v, left)
 }
 
 // lookInside looks at the fields of a retryer that is not ours. Its loop over them allocates, so it is not in lookAt.
-func lookInside(v reflect.Value, shared uintptr, left int) wrapping {
+func lookInside(v reflect.Value, left int) wrapping {
 	locks := hasLock(v.Type())
 	for declared, field := range v.Fields() {
 		if !field.Type().Implements(reflect.TypeFor[aws.Retryer]()) || locks && !declared.Anonymous {
 			continue
 		}
-		if inner := lookAt(field, shared, left-1); inner.ours {
-			inner.changes = inner.changes || mayChange(v.Type())
+		if inner := lookAt(field, left-1); inner.ours != nil {
+			inner.around, inner.changes = true, inner.changes || mayChange(v.Type())
 			return inner
 		}
 	}
