@@ -1,0 +1,434 @@
+package sdktest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"maps"
+	"net"
+	"net/http"
+	"os"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	sdklimit "github.com/aws/aws-sdk-go-v2/aws/ratelimit"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
+	"github.com/awsretry/awsretry/retry"
+)
+
+// The suite of looks asks what programs ask of an error, a retryer, a result or a config: in each situation, of the SDK and after
+// Install. An answer that differs is a row of docs/moving.md, or the suite fails.
+
+// allowed are the answers that differ on purpose. Situations and questions are patterns of path.Match; row is a part of
+// docs/moving.md.
+var allowed = []struct{ situation, question, row string }{
+	{"*", "retryer", "**The type of the retryer** is not `*retry.Standard`"},
+}
+
+// situation is what happens to a call.
+type situation struct {
+	name    string
+	answers []answerFunc // one after the other
+	ends    func(ctx context.Context) (context.Context, context.CancelFunc)
+	calls   int                             // that come before; their errors do not matter
+	mode    aws.RetryMode                   // or both
+	quota   uint                            // tokens of the quota, or the default
+	before  func(cfg *aws.Config)           // before Install
+	config  func(cfg *aws.Config)           // after it
+	wrap    func(r aws.Retryer) aws.Retryer // around the retryer of the client, or of the config
+	client  func(o *dynamodb.Options)
+	call    func(o *dynamodb.Options)
+	ours    error // the reason of a refusal of ours, found in the error
+}
+
+func canceledAt(d time.Duration) func(ctx context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(ctx)
+		if d == 0 {
+			cancel()
+		}
+		time.AfterFunc(d, cancel)
+		return ctx, cancel
+	}
+}
+
+func deadlineAt(d time.Duration) func(ctx context.Context) (context.Context, context.CancelFunc) {
+	return func(ctx context.Context) (context.Context, context.CancelFunc) { return context.WithTimeout(ctx, d) }
+}
+
+// hangs is an attempt that its context ends.
+func hangs(r *http.Request) (*http.Response, error) {
+	<-r.Context().Done()
+	return nil, r.Context().Err()
+}
+
+// late is an answer that takes its time, whatever becomes of the context.
+func late(d time.Duration, answer answerFunc) answerFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		pause(d)
+		return answer(r)
+	}
+}
+
+func situations() []situation {
+	broken := fail(500, "InternalServerError", "X-Amzn-Requestid", "R1")
+	slow := fail(500, "InternalServerError", "X-Amzn-Requestid", "R1", "X-Amz-Retry-After", "3000")
+	busy := fail(400, "ThrottlingException", "X-Amzn-Requestid", "R1")
+	attempts := func(n int) func(o *dynamodb.Options) { return func(o *dynamodb.Options) { o.RetryMaxAttempts = n } }
+	retryer := func(r func() aws.Retryer) func(o *dynamodb.Options) {
+		return func(o *dynamodb.Options) { o.Retryer = r() }
+	}
+	nop := func() aws.Retryer { return aws.NopRetryer{} }
+	two := func() aws.Retryer {
+		return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxAttempts = 2 })
+	}
+	used := retry.ErrAttemptsExhausted
+	all := []situation{
+		{name: "success", answers: []answerFunc{succeeds}},
+		{name: "500s", answers: []answerFunc{broken}, ours: used},
+		{name: "throttles", answers: []answerFunc{busy}, ours: used},
+		{name: "no quota, 500", answers: []answerFunc{broken}, quota: 1, ours: retry.ErrQuotaExhausted},
+		{name: "no quota, throttle", answers: []answerFunc{busy}, quota: 1, ours: retry.ErrQuotaExhausted},
+		{name: "no quota after a retry", answers: []answerFunc{broken}, quota: 15, ours: retry.ErrQuotaExhausted},
+		{name: "final", answers: []answerFunc{odd}},
+		{name: "500, success", answers: []answerFunc{broken, succeeds}},
+		{name: "500, final", answers: []answerFunc{broken, odd}},
+		{name: "network", answers: []answerFunc{refuse(&net.OpError{Op: "dial", Err: errors.New("refused")})}, ours: used},
+		{name: "network, timeout", answers: []answerFunc{refuse(&net.OpError{Op: "read", Err: os.ErrDeadlineExceeded})}, ours: used},
+		{name: "network, 500", answers: []answerFunc{refuse(&net.OpError{Op: "dial", Err: errors.New("refused")}), broken}, ours: used},
+
+		{name: "attempts of the client", answers: []answerFunc{broken}, client: attempts(2), ours: used},
+		{name: "more attempts of the client", answers: []answerFunc{broken}, client: attempts(6), ours: used},
+		{name: "one attempt of the client", answers: []answerFunc{broken}, client: attempts(1), ours: used},
+		{name: "attempts of the call", answers: []answerFunc{broken}, call: attempts(2), ours: used},
+		{name: "attempts of the call and the client", answers: []answerFunc{broken}, client: attempts(2), call: attempts(5), ours: used},
+		{name: "attempts of the config", answers: []answerFunc{broken}, before: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 6 }, ours: used},
+		{name: "attempts set in the config", answers: []answerFunc{broken}, config: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 2 }, ours: used},
+		{
+			name: "attempts of the config reset", answers: []answerFunc{broken}, ours: used,
+			before: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 6 }, config: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 0 },
+		},
+		{name: "attempts below zero", answers: append(slices.Repeat([]answerFunc{broken}, 8), succeeds), call: attempts(-1)},
+		{
+			name: "mode of the client", answers: []answerFunc{broken}, ours: used,
+			client: func(o *dynamodb.Options) { o.RetryMode = aws.RetryModeAdaptive },
+		},
+		{name: "NopRetryer of the client", answers: []answerFunc{broken}, client: retryer(nop)},
+		{name: "NopRetryer of the call", answers: []answerFunc{broken}, call: retryer(nop)},
+		{name: "NopRetryer of the config", answers: []answerFunc{broken}, config: func(cfg *aws.Config) { cfg.Retryer = nop }},
+		{name: "NewStandard of the client", answers: []answerFunc{broken}, client: retryer(two)},
+		{name: "NewStandard of the call", answers: []answerFunc{broken}, call: retryer(two)},
+		{name: "NewStandard of the config", answers: []answerFunc{broken}, config: func(cfg *aws.Config) { cfg.Retryer = two }},
+		{name: "NewStandard and attempts of the config", answers: []answerFunc{broken}, config: func(cfg *aws.Config) {
+			cfg.Retryer, cfg.RetryMaxAttempts = two, 5
+		}},
+	}
+	for name, ends := range map[string]func(time.Duration) func(context.Context) (context.Context, context.CancelFunc){
+		"canceled": canceledAt, "deadline": deadlineAt,
+	} {
+		over := retry.ErrCanceled
+		all = append(all, []situation{
+			{name: name + " before the call", answers: []answerFunc{broken}, ends: ends(0), ours: over},
+			{name: name + " in the first attempt", answers: []answerFunc{hangs}, ends: ends(time.Second), ours: over},
+			{name: name + " in a later attempt", answers: []answerFunc{broken, hangs}, ends: ends(time.Second), ours: over},
+			{name: name + " in the last attempt", answers: []answerFunc{broken, broken, broken, hangs}, ends: ends(time.Second), ours: over},
+			{name: name + " before an answer", answers: []answerFunc{late(2*time.Second, broken)}, ends: ends(time.Second), ours: over},
+			{name: name + " before a success", answers: []answerFunc{late(2*time.Second, succeeds)}, ends: ends(time.Second)},
+			{name: name + " in a backoff", answers: []answerFunc{slow}, ends: ends(time.Second), ours: over},
+			{
+				name: name + " in the first send wait", answers: []answerFunc{busy}, ends: ends(500 * time.Millisecond), ours: over,
+				calls: 1, client: attempts(1), mode: aws.RetryModeAdaptive,
+			},
+			{
+				name: name + " in a later send wait", answers: []answerFunc{busy}, ends: ends(1500 * time.Millisecond), ours: over,
+				mode: aws.RetryModeAdaptive,
+			},
+		}...)
+	}
+	for name, w := range map[string]situation{
+		"AddWithMaxAttempts": {
+			answers: []answerFunc{broken}, ours: used,
+			wrap: func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 2) },
+		},
+		"AddWithMaxAttempts of 0": {
+			answers: append(slices.Repeat([]answerFunc{broken}, 8), succeeds),
+			wrap:    func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) },
+		},
+		"AddWithErrorCodes": {
+			answers: []answerFunc{odd}, ours: used,
+			wrap: func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "OddException") },
+		},
+		"AddWithMaxBackoffDelay": {
+			answers: []answerFunc{broken}, ours: used,
+			wrap: func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(r, time.Millisecond) },
+		},
+		"a struct":             {answers: []answerFunc{broken}, ours: used, wrap: func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, longest} }},
+		"an older struct":      {answers: []answerFunc{broken}, ours: used, wrap: func(r aws.Retryer) aws.Retryer { return older{r} }},
+		"a struct that grants": {answers: []answerFunc{broken}, ours: used, wrap: func(r aws.Retryer) aws.Retryer { return grants{v2(r)} }},
+		"a struct that vetoes": {answers: []answerFunc{broken}, wrap: func(r aws.Retryer) aws.Retryer { return veto{v2(r), false} }},
+		"no quota":             {answers: []answerFunc{busy}, quota: 1, ours: retry.ErrQuotaExhausted, wrap: func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, longest} }},
+	} {
+		around := w
+		around.name, around.client = name+" around o.Retryer", func(o *dynamodb.Options) { o.Retryer = w.wrap(o.Retryer) }
+		of := w
+		of.name, of.config = name+" around cfg.Retryer", func(cfg *aws.Config) {
+			inner := cfg.Retryer
+			cfg.Retryer = func() aws.Retryer { return w.wrap(inner()) }
+		}
+		all = append(all, around, of)
+	}
+	slices.SortFunc(all, func(a, b situation) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// looks are answers by question.
+type looks map[string]string
+
+// look makes the call of a situation, and asks.
+func (s situation) look(t *testing.T, mode aws.RetryMode, install bool) (answers looks, err error) {
+	t.Helper()
+	script := newScript(s.answers...)
+	cfg := configFor(script)
+	cfg.RetryMode = mode
+	if s.before != nil {
+		s.before(&cfg)
+	}
+	if install {
+		var settings []awssdk.Option
+		if s.quota > 0 {
+			settings = append(settings, awssdk.WithSettings(awsretry.WithStandard(standard.Config{QuotaCapacity: new(int(s.quota))})))
+		}
+		require.NoError(t, awssdk.Install(&cfg, settings...))
+	} else if s.quota > 0 || s.wrap != nil { // or the clients have one of the mode
+		cfg.Retryer = sdkOfMode(mode, s.quota)
+	}
+	if s.config != nil {
+		s.config(&cfg)
+	}
+	var metadata middleware.Metadata
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, keep(&metadata))
+		if s.client != nil {
+			s.client(o)
+		}
+	})
+	one := func(ctx context.Context) {
+		_, err = client.DescribeTable(lateDone{ctx}, &dynamodb.DescribeTableInput{TableName: aws.String("orders")}, func(o *dynamodb.Options) {
+			if s.call != nil {
+				s.call(o)
+			}
+		})
+	}
+	for range s.calls {
+		one(t.Context())
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	if s.ends != nil {
+		cancel()
+		ctx, cancel = s.ends(t.Context())
+	}
+	defer cancel()
+	one(ctx)
+	answers = looksAt(err)
+	options := client.Options()
+	answers["config"] = fmt.Sprint(cfg.RetryMode, " ", cfg.RetryMaxAttempts)
+	answers["client"] = fmt.Sprint(options.RetryMode, " ", options.RetryMaxAttempts, " ", options.Retryer.MaxAttempts())
+	answers["retryer"] = fmt.Sprintf("%T", options.Retryer)
+	answers["attempts"] = resultsIn(metadata)
+	for _, header := range script.headers {
+		number, _, _ := strings.Cut(header.Get("Amz-Sdk-Request"), "; ttl")
+		answers["requests"] += number + ", "
+		_, answers["User-Agent"], _ = strings.Cut(header.Get("User-Agent"), " m/")
+	}
+	return answers, err
+}
+
+// sdkOfMode returns a maker of the retryers that the clients of DynamoDB have by themselves, with a quota.
+func sdkOfMode(mode aws.RetryMode, quota uint) func() aws.Retryer {
+	set := func(o *sdkretry.StandardOptions) {
+		o.MaxAttempts, o.BaseDelay = 4, 25*time.Millisecond
+		if quota > 0 {
+			o.RateLimiter = sdklimit.NewTokenRateLimit(quota)
+		}
+	}
+	return func() aws.Retryer {
+		if mode == aws.RetryModeAdaptive {
+			return sdkretry.NewAdaptiveMode(func(o *sdkretry.AdaptiveModeOptions) { o.StandardOptions = append(o.StandardOptions, set) })
+		}
+		return sdkretry.NewStandard(set)
+	}
+}
+
+// keep keeps the metadata of calls, also of those that fail.
+func keep(metadata *middleware.Metadata) func(*middleware.Stack) error {
+	return func(stack *middleware.Stack) error {
+		return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Keep", func(
+			ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+		) (out middleware.InitializeOutput, _ middleware.Metadata, err error) {
+			out, *metadata, err = next.HandleInitialize(ctx, in)
+			return out, *metadata, err
+		}), middleware.Before)
+	}
+}
+
+// looksAt asks what programs ask of an error.
+func looksAt(err error) looks {
+	answers := looks{
+		"IsErrorRetryable": fmt.Sprint(sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool()),
+		"IsErrorThrottle":  fmt.Sprint(sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool()),
+		"IsErrorTimeout":   fmt.Sprint(sdkretry.IsErrorTimeouts(sdkretry.DefaultTimeouts).IsErrorTimeout(err).Bool()),
+		"Is Canceled":      fmt.Sprint(errors.Is(err, context.Canceled)),
+		"Is Deadline":      fmt.Sprint(errors.Is(err, context.DeadlineExceeded)),
+	}
+	found := func(question string, of any, ok bool) {
+		if answers[question] = "no"; ok {
+			answers[question] = fmt.Sprint(of)
+		}
+	}
+	operation, ok := errors.AsType[*smithy.OperationError](err)
+	found("As OperationError", "yes", ok)
+	if ok {
+		answers["OperationError.Err"] = exported(operation.Err)
+	}
+	most, ok := errors.AsType[*sdkretry.MaxAttemptsError](err)
+	found("As MaxAttemptsError", "yes", ok)
+	if ok {
+		answers["As MaxAttemptsError"] = fmt.Sprint(most.Attempt, " ", exported(most.Err))
+	}
+	quota, ok := errors.AsType[sdklimit.QuotaExceededError](err)
+	found("As QuotaExceededError", quota, ok)
+	_, ok = errors.AsType[*aws.RequestCanceledError](err)
+	found("As RequestCanceledError", "yes", ok)
+	_, ok = errors.AsType[*smithy.CanceledError](err)
+	found("As CanceledError", "yes", ok)
+	api, ok := errors.AsType[smithy.APIError](err)
+	found("As APIError", "yes", ok)
+	if ok {
+		answers["As APIError"] = api.ErrorCode()
+	}
+	response, ok := errors.AsType[*awshttp.ResponseError](err)
+	found("As ResponseError", "yes", ok)
+	if ok {
+		answers["As ResponseError"] = fmt.Sprint(response.HTTPStatusCode(), " ", response.ServiceRequestID())
+	}
+	for e := err; e != nil; e = errors.Unwrap(e) {
+		answers["errors.Unwrap"] += exported(e) + ", "
+	}
+	answers["errors.Unwrap"] = strings.ReplaceAll(answers["errors.Unwrap"], "-, ", "")
+	if err != nil {
+		for _, text := range []string{
+			"failed to get rate limit token, retry quota exceeded", "exceeded maximum number of attempts", "failed to get retry Send token",
+		} {
+			answers[text] = fmt.Sprint(strings.Contains(err.Error(), text))
+		}
+		answers["lines"] = fmt.Sprint(strings.Count(err.Error(), "\n") + 1)
+	}
+	return answers
+}
+
+// exported names the type of an error, if a program can.
+func exported(err error) string {
+	t := reflect.TypeOf(err)
+	if t == nil {
+		return "nil"
+	}
+	name := t.String()
+	if _, of, _ := strings.Cut(name, "."); ast.IsExported(of) {
+		return name
+	}
+	return "-"
+}
+
+// resultsIn tells the attempts of a call.
+func resultsIn(metadata middleware.Metadata) (text string) {
+	results, ok := sdkretry.GetAttemptResults(metadata)
+	if !ok {
+		return "none"
+	}
+	for _, r := range results.Results {
+		code := "-"
+		if api, ok := errors.AsType[smithy.APIError](r.Err); ok {
+			code = api.ErrorCode()
+		}
+		text += fmt.Sprintf("%s %s %t %t, ", exported(r.Err), code, r.Retryable, r.Retried)
+	}
+	return text
+}
+
+// TestLooksOfTheSDK plays each situation with the SDK and after Install.
+func TestLooksOfTheSDK(t *testing.T) {
+	page, err := os.ReadFile("../../docs/moving.md")
+	require.NoError(t, err)
+	text := strings.Join(strings.Fields(string(page)), " ")
+	met := make([]bool, len(allowed))
+	for _, mode := range []aws.RetryMode{aws.RetryModeStandard, aws.RetryModeAdaptive} {
+		for _, s := range situations() {
+			if s.mode != "" && s.mode != mode {
+				continue
+			}
+			t.Run(string(mode)+"/"+s.name, func(t *testing.T) {
+				var sdk, ours looks
+				var theirErr, ourErr error
+				synctest.Test(t, func(t *testing.T) { sdk, theirErr = s.look(t, mode, false) })
+				synctest.Test(t, func(t *testing.T) { ours, ourErr = s.look(t, mode, true) })
+				var differ []string
+			questions:
+				for _, question := range slices.Sorted(maps.Keys(union(sdk, ours))) {
+					if sdk[question] == ours[question] {
+						continue
+					}
+					for i, a := range allowed {
+						of, _ := path.Match(a.situation, s.name)
+						is, _ := path.Match(a.question, question)
+						if of && is {
+							met[i] = true
+							continue questions
+						}
+					}
+					differ = append(differ, fmt.Sprintf("%s: SDK %q, Install %q", question, sdk[question], ours[question]))
+				}
+				if len(differ) > 0 {
+					t.Errorf("%s\nSDK:     %v\nInstall: %v", strings.Join(differ, "\n"), theirErr, ourErr)
+				}
+				refusal, found := errors.AsType[*retry.Error](ourErr)
+				if found = found && refusal.Reason != nil; s.ours == nil {
+					require.False(t, found, "a refusal: %v", ourErr)
+					return
+				}
+				deadline := errors.Is(s.ours, retry.ErrCanceled) && errors.Is(ourErr, retry.ErrDeadline)
+				if !deadline && !errors.Is(ourErr, s.ours) {
+					t.Errorf("%v: not found in: %v", s.ours, ourErr)
+				}
+				if !found {
+					t.Errorf("no *retry.Error in: %v", ourErr)
+				}
+			})
+		}
+	}
+	for i, a := range allowed {
+		require.True(t, met[i], "no answer differs: %v", a)
+		require.Contains(t, text, a.row)
+	}
+}
+
+func union(a, b looks) looks {
+	both := maps.Clone(a)
+	maps.Copy(both, b)
+	return both
+}
