@@ -69,16 +69,13 @@ func TestAttemptsOfAnOperationEndBehindARetryerThatGrantsAll(t *testing.T) {
 		"asks, wants and grants":    func(r aws.Retryer) aws.Retryer { return grants{overruling(v2(r))} },
 		"grants with its own delay": func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxBackoffDelay(grants{v2(r)}, time.Second) },
 	} {
-		t.Run(name, func(t *testing.T) {
-			withInstall(t, func(t *testing.T, setup setup) {
-				t.Helper()
-				s := newScript(append(slices.Repeat([]answerFunc{fail(500, "InternalServerError")}, 20), succeeds)...)
-				cfg := setup(t, s, withAttempts(4), hermetic())
-				err := listTables(t, cfg, wrap)
-				require.Equal(t, 4, s.requests())
-				require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-				require.ErrorContains(t, err, "InternalServerError")
-			})
+		bothWays(t, func(t *testing.T, around around) {
+			t.Helper()
+			s := newScript(append(slices.Repeat([]answerFunc{fail(500, "InternalServerError")}, 20), succeeds)...)
+			err := listTables(t, around, installed(t, s, withAttempts(4), hermetic()), wrap)
+			require.Equal(t, 4, s.requests(), name)
+			require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+			require.ErrorContains(t, err, "InternalServerError")
 		})
 	}
 }

@@ -49,6 +49,7 @@ type situation struct {
 	calls   int                             // that come before; their errors do not matter
 	mode    aws.RetryMode                   // or both
 	quota   uint                            // tokens of the quota, or the default
+	backoff time.Duration                   // before each retry, or the default
 	before  func(cfg *aws.Config)           // before Install
 	config  func(cfg *aws.Config)           // after it
 	wrap    func(r aws.Retryer) aws.Retryer // around the retryer of the client, or of the config
@@ -150,7 +151,13 @@ func situations() []situation {
 			{name: name + " in the last attempt", answers: []answerFunc{broken, broken, broken, hangs}, ends: ends(time.Second), ours: over},
 			{name: name + " before an answer", answers: []answerFunc{late(2*time.Second, broken)}, ends: ends(time.Second), ours: over},
 			{name: name + " before a success", answers: []answerFunc{late(2*time.Second, succeeds)}, ends: ends(time.Second)},
-			{name: name + " in a backoff", answers: []answerFunc{slow}, ends: ends(time.Second), ours: over},
+			{name: name + " in a backoff", answers: []answerFunc{broken}, backoff: 2 * time.Second, ends: ends(time.Second), ours: over},
+			{name: name + " in a later backoff", answers: []answerFunc{broken}, backoff: 2 * time.Second, ends: ends(3 * time.Second), ours: over},
+			{name: name + " in a hint", answers: []answerFunc{slow}, ends: ends(time.Second), ours: over},
+			{
+				name: name + " in a backoff around", answers: []answerFunc{broken}, backoff: 2 * time.Second, ends: ends(time.Second), ours: over,
+				client: func(o *dynamodb.Options) { o.Retryer = bounds{v2(o.Retryer), 0, longest} },
+			},
 			{
 				name: name + " in the first send wait", answers: []answerFunc{busy}, ends: ends(500 * time.Millisecond), ours: over,
 				calls: 1, client: attempts(1), mode: aws.RetryModeAdaptive,
@@ -210,13 +217,9 @@ func (s situation) look(t *testing.T, mode aws.RetryMode, install bool) (answers
 		s.before(&cfg)
 	}
 	if install {
-		var settings []awssdk.Option
-		if s.quota > 0 {
-			settings = append(settings, awssdk.WithSettings(awsretry.WithStandard(standard.Config{QuotaCapacity: new(int(s.quota))})))
-		}
-		require.NoError(t, awssdk.Install(&cfg, settings...))
-	} else if s.quota > 0 || s.wrap != nil { // or the clients have one of the mode
-		cfg.Retryer = sdkOfMode(mode, s.quota)
+		require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(s.settings())))
+	} else if s.quota > 0 || s.backoff > 0 || s.wrap != nil { // or the clients have one of the mode
+		cfg.Retryer = s.sdks(mode)
 	}
 	if s.config != nil {
 		s.config(&cfg)
@@ -259,12 +262,15 @@ func (s situation) look(t *testing.T, mode aws.RetryMode, install bool) (answers
 	return answers, err
 }
 
-// sdkOfMode returns a maker of the retryers that the clients of DynamoDB have by themselves, with a quota.
-func sdkOfMode(mode aws.RetryMode, quota uint) func() aws.Retryer {
+// sdks returns a maker of the retryers that the clients of DynamoDB have by themselves, with what the situation has changed.
+func (s situation) sdks(mode aws.RetryMode) func() aws.Retryer {
 	set := func(o *sdkretry.StandardOptions) {
 		o.MaxAttempts, o.BaseDelay = 4, 25*time.Millisecond
-		if quota > 0 {
-			o.RateLimiter = sdklimit.NewTokenRateLimit(quota)
+		if s.quota > 0 {
+			o.RateLimiter = sdklimit.NewTokenRateLimit(s.quota)
+		}
+		if s.backoff > 0 {
+			o.Backoff = sdkretry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return s.backoff, nil })
 		}
 	}
 	return func() aws.Retryer {
@@ -273,6 +279,18 @@ func sdkOfMode(mode aws.RetryMode, quota uint) func() aws.Retryer {
 		}
 		return sdkretry.NewStandard(set)
 	}
+}
+
+// settings are the same for Install.
+func (s situation) settings() awsretry.Option {
+	var c standard.Config
+	if s.quota > 0 {
+		c.QuotaCapacity = new(int(s.quota))
+	}
+	if s.backoff > 0 {
+		c.Backoff = func(int, error) time.Duration { return s.backoff }
+	}
+	return awsretry.WithStandard(c)
 }
 
 // keep keeps the metadata of calls, also of those that fail.

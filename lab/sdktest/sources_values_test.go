@@ -5,7 +5,6 @@ package sdktest
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"net/http"
 	"os"
@@ -15,7 +14,9 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
 
@@ -385,10 +386,49 @@ func TestAttemptsBelowZeroHaveNoLimit(t *testing.T) {
 	}
 }
 
-// TestInstallReadsGeneratedFilesLikeTheSDK has files of lines that one of the two could read in another
-// way.
-func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
-	const cases = 600
+// edit is what code sets in a config, in the options of a client or in those of a call.
+type edit struct {
+	attempts *int
+	retryer  func(r aws.Retryer) aws.Retryer
+}
+
+func (e edit) String() string {
+	text := "attempts unset"
+	if e.attempts != nil {
+		text = fmt.Sprint("attempts ", *e.attempts)
+	}
+	if e.retryer != nil {
+		text += fmt.Sprintf(", %T", e.retryer(sdkretry.NewStandard()))
+	}
+	return text
+}
+
+func (e edit) config(cfg *aws.Config) {
+	if e.attempts != nil {
+		cfg.RetryMaxAttempts = *e.attempts
+	}
+	if inner := cfg.Retryer; e.retryer != nil {
+		if inner == nil { // the one that clients of the SDK have by themselves
+			inner = situation{}.sdks(cfg.RetryMode)
+		}
+		cfg.Retryer = func() aws.Retryer { return e.retryer(inner()) }
+	}
+}
+
+func (e edit) options(o *dynamodb.Options) {
+	if e.attempts != nil {
+		o.RetryMaxAttempts = *e.attempts
+	}
+	if e.retryer != nil {
+		o.Retryer = e.retryer(o.Retryer)
+	}
+}
+
+// TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes has files of lines that one of the two could read in another way, and code
+// that sets attempts and retryers before Install, after it, for a client and for a call. A call has as many attempts as with the
+// SDK.
+func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
+	const cases = 1000
 	random := rand.New(rand.NewPCG(51, 1))
 	pick := func(from ...string) string { return from[random.IntN(len(from))] }
 	line := func() string {
@@ -408,10 +448,27 @@ func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
 		}
 		return strings.Join(lines, pick("\n", "\n", "\n", "\r\n")) + pick("\n", "\n", "")
 	}
-	started, set := 0, 0
+	retryers := []func(r aws.Retryer) aws.Retryer{
+		func(aws.Retryer) aws.Retryer {
+			return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxAttempts = 2 })
+		},
+		func(aws.Retryer) aws.Retryer { return aws.NopRetryer{} },
+		func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 8) },
+		func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, longest} },
+	}
+	code := func() (e edit) {
+		if numbers := []int{0, -1, 2, 6}; random.IntN(3) == 0 {
+			e.attempts = &numbers[random.IntN(len(numbers))]
+		}
+		if random.IntN(5) == 0 {
+			e.retryer = retryers[random.IntN(len(retryers))]
+		}
+		return e
+	}
+	started, set, retried := 0, 0, map[int]bool{}
 	start(t, nil)
 	for i := range cases {
-		env := map[string]string{}
+		env := map[string]string{"AWS_REGION": "eu-central-1"}
 		for name, values := range map[string][]string{
 			"AWS_PROFILE": {"", "", "x"}, "AWS_DEFAULT_PROFILE": {"", "", "x", "y"},
 			"AWS_RETRY_MODE": {"", "", "", "adaptive", "standard"}, "AWS_MAX_ATTEMPTS": {"", "", "", "6", "010", "0", "-2", " 7"},
@@ -422,30 +479,54 @@ func TestInstallReadsGeneratedFilesLikeTheSDK(t *testing.T) {
 		text, keys := file(), file()
 		require.NoError(t, os.WriteFile("home/.aws/config", []byte(text), 0o600))
 		require.NoError(t, os.WriteFile("home/.aws/credentials", []byte(keys), 0o600))
-		made := fmt.Sprintf("case %d: %q, %q, %v", i, text, keys, env)
+		before, after, client, call := edit{attempts: code().attempts}, code(), code(), code()
+		made := fmt.Sprintf("case %d: %q, %q, %v; before: %v; after: %v; client: %v; call: %v", i, text, keys, env, before, after, client, call)
 
-		cfg, refusal := loadPlain(t, nil)
-		ours, err := loadOurs(t, nil)
+		sdk, refusal := loadPlain(t, nil)
+		own, err := loadOurs(t, nil)
 		if refusal != nil {
 			require.EqualError(t, err, refusal.Error(), made)
 			continue
 		}
 		require.NoError(t, err, made)
 		started++
-		client := sts.NewFromConfig(cfg).Options()
-		limit := client.Retryer.MaxAttempts()
-		if limit < 0 {
-			limit = math.MaxInt32
+		before.config(&sdk)
+		installed := sdk.Copy()
+		operations := installed.Copy()
+		require.NoError(t, awssdk.Install(&installed), made)
+		require.NoError(t, awssdk.Install(&operations, awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+			return op
+		})), made)
+		mode := string(dynamodb.NewFromConfig(sdk).Options().RetryMode)
+		require.Equal(t, mode, strategyOf(t, installed).Snapshot().Mode, made)
+		require.Equal(t, mode, strategyOf(t, own).Snapshot().Mode, made)
+		before.config(&own)
+
+		attempts := func(cfg aws.Config) (requests int) {
+			after.config(&cfg)
+			synctest.Test(t, func(t *testing.T) {
+				s := newScript(fail(500, ""))
+				cfg.HTTPClient, cfg.BaseEndpoint = s, aws.String("http://service.test")
+				cfg.Credentials = configFor(nil).Credentials
+				_, err := dynamodb.NewFromConfig(cfg, client.options).ListTables(t.Context(), nil, call.options)
+				require.Error(t, err, made)
+				requests = s.requests()
+			})
+			return requests
 		}
-		want := fmt.Sprint(client.RetryMode, " ", limit)
-		if want != "standard 3" {
+		want := attempts(sdk)
+		retried[want] = true
+		if want != 4 {
 			set++
 		}
-		require.NoError(t, awssdk.Install(&cfg), made)
-		require.Equal(t, want, numbers(t, cfg), made)
-		require.Equal(t, want, numbers(t, ours), made)
+		for name, cfg := range map[string]aws.Config{"Install": installed, "WithOperation": operations, "LoadDefaultConfig": own} {
+			if got := attempts(cfg); got != want {
+				t.Errorf("%s: %d attempts, SDK %d, %s", name, got, want, made)
+			}
+		}
 	}
 	require.Greater(t, started, cases/3)
 	require.Less(t, started, cases)
 	require.Greater(t, set, started/2)
+	require.Len(t, retried, 9, "attempts of each origin: %v", retried)
 }

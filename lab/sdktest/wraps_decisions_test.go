@@ -53,13 +53,13 @@ func (r veto) IsErrorRetryable(err error) bool {
 // MaxElapsed counts all attempts.
 func TestFailureThatOnlyARetryerAroundRetriesIsPartOfTheCall(t *testing.T) {
 	for name, wrap := range map[string]func(r aws.RetryerV2) aws.RetryerV2{"asks": overruling, "does not ask": deaf} {
-		withInstall(t, func(t *testing.T, setup setup) {
+		bothWays(t, func(t *testing.T, around around) {
 			t.Helper()
 			five := func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(wrap(v2(r)), 5) }
 			theirs := newScript(odd)
 			plain := configFor(theirs)
 			plain.Retryer = sdksRetryer
-			require.Error(t, listTables(t, plain, five))
+			require.Error(t, listTables(t, around, plain, five))
 
 			for limit, want := range map[time.Duration]int{0: 5, 200 * time.Millisecond: 3} {
 				var ended []int
@@ -77,8 +77,7 @@ func TestFailureThatOnlyARetryerAroundRetriesIsPartOfTheCall(t *testing.T) {
 				})
 				require.NoError(t, err)
 				s := newScript(odd)
-				cfg := setup(t, s, awssdk.WithStrategy(strategy))
-				err = listTables(t, cfg, five)
+				err = listTables(t, around, installed(t, s, awssdk.WithStrategy(strategy)), five)
 				require.Equal(t, theirs.gaps()[:want-1], s.gaps(), name)
 				require.Equal(t, []int{1, 2, 3, 4, 5}[:want], ended, name)
 				require.Equal(t, 1, operations, name)
@@ -93,14 +92,12 @@ func TestFailureThatOnlyARetryerAroundRetriesIsPartOfTheCall(t *testing.T) {
 
 func TestRetryerAroundMayRefuse(t *testing.T) {
 	for _, after := range []bool{false, true} {
-		withInstall(t, func(t *testing.T, setup setup) {
+		bothWays(t, func(t *testing.T, around around) {
 			t.Helper()
 			option, kept := adaptiveMode(standard.Config{})
 			s := newScript(throttle)
-			cfg := setup(t, s, option)
-			inner, ok := cfg.Retryer().(aws.RetryerV2)
-			require.True(t, ok)
-			client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = veto{inner, after} })
+			cfg := installed(t, s, option)
+			client := around(cfg, func(r aws.Retryer) aws.Retryer { return veto{v2(r), after} })
 			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
 			requireThrottle(t, err)
 			require.Equal(t, 1, s.requests())
@@ -121,26 +118,23 @@ func (grants) GetRetryToken(context.Context, error) (func(error) error, error) {
 }
 
 // listTables calls a client whose retryer is around that of cfg.
-func listTables(t *testing.T, cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) error {
+func listTables(t *testing.T, around around, cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) error {
 	t.Helper()
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrap(o.Retryer) })
-	_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+	_, err := around(cfg, wrap).ListTables(t.Context(), &dynamodb.ListTablesInput{})
 	return err
 }
 
 // TestAttemptThatTheSendRateRefusesIsNotMade although a retryer around ours retries the refusal as
 // well. The refusal is the error of the attempt, because the retryer hides GetAttemptToken.
 func TestAttemptThatTheSendRateRefusesIsNotMade(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		s := newScript(throttle)
 		cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
 		})))
 		for range 2 { // the retry, and the first attempt of the next call
-			require.Error(t, listTables(t, cfg, func(r aws.Retryer) aws.Retryer {
-				return older{deaf(v2(r))}
-			}))
+			require.Error(t, listTables(t, around, cfg, func(r aws.Retryer) aws.Retryer { return older{deaf(v2(r))} }))
 			require.Equal(t, 1, s.requests())
 		}
 	})
@@ -163,11 +157,11 @@ func TestStrategyHearsOfRetriesThatItHasNotGranted(t *testing.T) {
 		{"the same, an older interface", func(r aws.Retryer) aws.Retryer { return older{both(r)} }, odd, 500, 4},
 		{"the same, two attempts", func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(both(r), 2) }, odd, 500, 2},
 	} {
-		inBubble(t, func(t *testing.T) {
+		bothWays(t, func(t *testing.T, around around) {
 			t.Helper()
 			option, kept := adaptiveMode(standard.Config{QuotaCapacity: &c.capacity})
 			s := newScript(c.answer)
-			require.Error(t, listTables(t, installed(t, s, option), c.wrap))
+			require.Error(t, listTables(t, around, installed(t, s, option), c.wrap))
 			require.Equal(t, c.want, s.requests(), c.name)
 			require.EqualValues(t, c.want, kept.acquired.Load(), c.name)
 			require.EqualValues(t, c.want, kept.reported.Load(), c.name)
@@ -187,26 +181,21 @@ func (r doubtful) IsErrorRetryable(err error) bool {
 
 // A question about an error is no operation, so that metrics do not count it.
 func TestObserverHearsOfNoQuestion(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		events := map[retry.EventKind]int{}
 		observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events[e.Kind]++ }))
 		broken := fail(http.StatusInternalServerError, "InternalServerError")
-		cfg := setup(t, newScript(broken, broken, say(http.StatusOK, "{}")), hermetic(observer))
-		strategy, ok := awssdk.StrategyOf(cfg)
-		require.True(t, ok)
-
-		inner := cfg.Retryer
-		cfg.Retryer = func() aws.Retryer { return doubtful{inner().(aws.RetryerV2)} }
-		require.NoError(t, describeWith(t.Context(), cfg))
+		cfg := installed(t, newScript(broken, broken, succeeds), hermetic(observer))
+		require.NoError(t, listTables(t, around, cfg, func(r aws.Retryer) aws.Retryer { return doubtful{v2(r)} }))
 		require.Equal(t, 1, events[retry.OperationEnded])
 		require.Equal(t, 3, events[retry.AttemptEnded])
 
 		clear(events)
-		before := strategy.Snapshot()
-		require.False(t, inner().IsErrorRetryable(errors.New("of no call")))
-		require.True(t, inner().IsErrorRetryable(&answerError{status: http.StatusServiceUnavailable}))
+		before := strategyOf(t, cfg).Snapshot()
+		require.False(t, cfg.Retryer().IsErrorRetryable(errors.New("of no call")))
+		require.True(t, cfg.Retryer().IsErrorRetryable(&answerError{status: http.StatusServiceUnavailable}))
 		require.Empty(t, events)
-		require.Equal(t, before, strategy.Snapshot())
+		require.Equal(t, before, strategyOf(t, cfg).Snapshot())
 	})
 }

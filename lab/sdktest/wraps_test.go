@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -93,11 +94,30 @@ type wrapper struct {
 }
 
 // call makes one call with a retryer, and returns what the retryer has seen.
-func (w wrapper) call(ctx context.Context, cfg aws.Config, inner aws.Retryer) (saw seen, err error) {
-	retryer := w.wrap(inner, &saw)
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = retryer })
+func (w wrapper) call(ctx context.Context, cfg aws.Config, around around) (saw seen, err error) {
+	client := around(cfg, func(r aws.Retryer) aws.Retryer { return w.wrap(r, &saw) })
 	_, err = client.ListTables(ctx, &dynamodb.ListTablesInput{})
 	return saw, err
+}
+
+// around puts a retryer around that of a config, and makes a client.
+type around func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client
+
+// bothWays runs a test in virtual time with a retryer around that of the options of a client, and around that of the config.
+func bothWays(t *testing.T, test func(t *testing.T, around around)) {
+	t.Helper()
+	for name, around := range map[string]around{
+		"o.Retryer": func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client {
+			return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrap(o.Retryer) })
+		},
+		"cfg.Retryer": func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client {
+			inner := cfg.Retryer
+			cfg.Retryer = func() aws.Retryer { return wrap(inner()) }
+			return dynamodb.NewFromConfig(cfg)
+		},
+	} {
+		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { test(t, around) }) })
+	}
 }
 
 // seen is what a wrapper has seen.
@@ -162,7 +182,7 @@ func sdksRetryer() aws.Retryer {
 // and around ours. With -v it prints the table of RESULTS.md.
 func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 	rows := map[string]string{}
-	withInstall(t, func(t *testing.T, setup setup) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		for _, w := range wrappers {
 			answers := w.answers
@@ -170,7 +190,9 @@ func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 				answers = []answerFunc{fail(500, ""), throttle, succeeds}
 			}
 			s := newScript(answers...)
-			theySaw, theirErr := w.call(t.Context(), configFor(s), sdksRetryer())
+			plain := configFor(s)
+			plain.Retryer = sdksRetryer
+			theySaw, theirErr := w.call(t.Context(), plain, around)
 			theirs := s.gaps()
 
 			s = newScript(answers...)
@@ -178,8 +200,8 @@ func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 				Base: 50 * time.Millisecond, MaxAttempts: 3, Random: func() float64 { return 1 },
 			})
 			require.NoError(t, err)
-			cfg := setup(t, s, awssdk.WithStrategy(strategy))
-			weSaw, ourErr := w.call(t.Context(), cfg, cfg.Retryer())
+			cfg := installed(t, s, awssdk.WithStrategy(strategy))
+			weSaw, ourErr := w.call(t.Context(), cfg, around)
 			ours := s.gaps()
 
 			require.Len(t, ours, len(theirs), w.name)
@@ -203,23 +225,24 @@ func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 // TestHintIsWaitedForOnceBehindRetryers: the loop of the SDK adds the hint to what a retryer makes of
 // our delay. Two waits for the longer hint would not end before the deadline.
 func TestHintIsWaitedForOnceBehindRetryers(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		for _, w := range wrappers {
 			for _, hint := range []string{"20", "2000", "9000"} {
-				call := func(cfg aws.Config, inner aws.Retryer) {
+				call := func(cfg aws.Config) {
 					ctx, cancel := context.WithTimeout(t.Context(), 7*time.Second)
 					defer cancel()
-					_, err := w.call(ctx, cfg, inner)
+					_, err := w.call(ctx, cfg, around)
 					require.NoError(t, err, "%s, %s", w.name, hint)
 				}
 				answers := []answerFunc{fail(503, "", "X-Amz-Retry-After", hint), succeeds}
 				theirs, ours := newScript(answers...), newScript(answers...)
-				call(configFor(theirs), sdksRetryer())
-				cfg := setup(t, ours, hermetic(always(), awsretry.WithConfig(adaptive.Config{
+				plain := configFor(theirs)
+				plain.Retryer = sdksRetryer
+				call(plain)
+				call(installed(t, ours, hermetic(always(), awsretry.WithConfig(adaptive.Config{
 					Standard: standard.Config{Base: 50 * time.Millisecond},
-				})))
-				call(cfg, cfg.Retryer())
+				}))))
 				require.Equal(t, theirs.gaps(), ours.gaps(), "%s, %s", w.name, hint)
 			}
 		}
@@ -252,13 +275,12 @@ func requireTable(t *testing.T, rows map[string]string) {
 // TestStrategyHearsOfEachAttemptBehindAnOlderInterface: a retryer that embeds aws.Retryer
 // hides GetAttemptToken. With middlewares the strategy knows of each attempt all the same.
 func TestStrategyHearsOfEachAttemptBehindAnOlderInterface(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		option, kept := adaptiveMode(standard.Config{})
 		s := newScript(succeeds, throttle, succeeds, fail(404, ""))
-		cfg := installed(t, s, option)
-		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-			o.Retryer = sdkretry.AddWithMaxAttempts(logs{o.Retryer, new([]time.Duration)}, 3)
+		client := around(installed(t, s, option), func(r aws.Retryer) aws.Retryer {
+			return sdkretry.AddWithMaxAttempts(logs{r, new([]time.Duration)}, 3)
 		})
 		for range 3 {
 			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
@@ -272,27 +294,27 @@ func TestStrategyHearsOfEachAttemptBehindAnOlderInterface(t *testing.T) {
 
 // TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried: the refusal is the error of the call.
 func TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
-	s := newScript(succeeds)
-	cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-		op.NotAfter = time.Unix(1, 0)
-		return op
-	}))
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = logs{o.Retryer, new([]time.Duration)} })
-	_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
-	require.ErrorIs(t, err, retry.ErrMaxElapsed)
-	require.Zero(t, s.requests())
+	bothWays(t, func(t *testing.T, around around) {
+		t.Helper()
+		s := newScript(succeeds)
+		cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
+			op.NotAfter = time.Unix(1, 0)
+			return op
+		}))
+		require.ErrorIs(t, listTables(t, around, cfg, old), retry.ErrMaxElapsed)
+		require.Zero(t, s.requests())
+	})
 }
 
 // TestRefusedRetryBehindAnOlderInterfaceIsNotRetried: the send rate refuses the second attempt.
 func TestRefusedRetryBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		s := newScript(throttle)
 		cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
 		})))
-		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = logs{o.Retryer, new([]time.Duration)} })
-		_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
+		err := listTables(t, around, cfg, old)
 		requireThrottle(t, err)
 		require.ErrorIs(t, err, retry.ErrSendRateLimited)
 		require.Equal(t, 1, s.requests())
@@ -324,7 +346,7 @@ func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
 			func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "X") }, []time.Duration{},
 		},
 	} {
-		inBubble(t, func(t *testing.T) {
+		bothWays(t, func(t *testing.T, around around) {
 			t.Helper()
 			s := newScript(fail(500, ""), fail(500, ""), succeeds)
 			cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
@@ -332,8 +354,7 @@ func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
 			})))
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
-			_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = c.wrap(o.Retryer) }).
-				ListTables(ctx, &dynamodb.ListTablesInput{})
+			_, err := around(cfg, c.wrap).ListTables(ctx, &dynamodb.ListTablesInput{})
 			require.Equal(t, len(c.gaps) == 0, err != nil, name)
 			require.Len(t, s.gaps(), len(c.gaps), name)
 			for i, gap := range s.gaps() {
@@ -354,13 +375,11 @@ func (r replaces) RetryDelay(attempt int, _ error) (time.Duration, error) {
 
 // TestReplacedErrorHasABackoff: a retryer around ours may lose the error.
 func TestReplacedErrorHasABackoff(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		s := newScript(fail(500, ""))
-		cfg := setup(t, s, hermetic(awsretry.WithMaxAttempts(30), awsretry.WithService("dynamodb")))
-		_, err := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = replaces{v2(o.Retryer)} }).
-			ListTables(t.Context(), &dynamodb.ListTablesInput{})
-		require.Error(t, err)
+		cfg := installed(t, s, hermetic(awsretry.WithMaxAttempts(30), awsretry.WithService("dynamodb")))
+		require.Error(t, listTables(t, around, cfg, func(r aws.Retryer) aws.Retryer { return replaces{v2(r)} }))
 		total := time.Duration(0)
 		for _, gap := range s.gaps() {
 			require.LessOrEqual(t, gap, 20*time.Second)
@@ -372,6 +391,8 @@ func TestReplacedErrorHasABackoff(t *testing.T) {
 
 // older is a retryer around another one that embeds the older interface.
 type older struct{ aws.Retryer }
+
+func old(r aws.Retryer) aws.Retryer { return older{r} }
 
 // tires is a retryer around another one that gives up in RetryDelay.
 type tires struct{ aws.RetryerV2 }
@@ -446,14 +467,13 @@ func TestRetryerAroundMayExchangeOurs(t *testing.T) {
 // TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline: nothing tells which retryer it leads
 // to.
 func TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
+	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		s := newScript(fail(500, ""), fail(500, ""), succeeds)
 		cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{Base: 10 * time.Second},
 		})))
-		wrapper := &exchanges{inner: v2(cfg.Retryer())}
-		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrapper })
+		client := around(cfg, func(r aws.Retryer) aws.Retryer { return &exchanges{inner: v2(r)} })
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
