@@ -35,11 +35,28 @@ import (
 // The suite of looks asks what programs ask of an error, a retryer, a result or a config: in each situation, of the SDK and after
 // Install. An answer that differs is a row of docs/moving.md, or the suite fails.
 
-// allowed are the answers that differ on purpose. Situations and questions are patterns of path.Match; row is a part of
+// allowed are the answers that differ on purpose. Situations and questions are patterns of path.Match, and row is a part of
 // docs/moving.md.
 var allowed = []struct{ situation, question, row string }{
-	{"*", "retryer", "**The type of the retryer** is not `*retry.Standard`"},
+	{"*", "retryer", typeRow},
+	{"* in a*backoff*", "As APIError", keptRow},
+	{"* in a*backoff*", "As ResponseError", keptRow},
+	{"* in a hint", "As APIError", keptRow},
+	{"* in a hint", "As ResponseError", keptRow},
+	{"* attempt", "As APIError", keptRow},
+	{"* in a later send wait", "As APIError", keptRow},
+	{"* in a later send wait", "As ResponseError", keptRow},
+	{"* in a later send wait", "IsErrorThrottle", keptRow},
+	{"deadline in a*backoff", "attempts", deadlineRow},
+	{"deadline in a later send wait", "attempts", deadlineRow},
+	{"deadline in a hint", "*", "is ignored if it would pass the deadline"},
 }
+
+const (
+	typeRow     = "**The type of the retryer** is not `*retry.Standard`"
+	keptRow     = "**Calls that their caller ends** keep the last error of the service"
+	deadlineRow = "| backoff that ends after the deadline | sleeps until the deadline | the same | fails at once | fails at once |"
+)
 
 // situation is what happens to a call.
 type situation struct {

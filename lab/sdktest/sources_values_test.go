@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -468,7 +469,7 @@ func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
 	started, set, retried := 0, 0, map[int]bool{}
 	start(t, nil)
 	for i := range cases {
-		env := map[string]string{"AWS_REGION": "eu-central-1"}
+		env := map[string]string{"AWS_REGION": "eu-central-1", "AWS_CA_BUNDLE": ""}
 		for name, values := range map[string][]string{
 			"AWS_PROFILE": {"", "", "x"}, "AWS_DEFAULT_PROFILE": {"", "", "x", "y"},
 			"AWS_RETRY_MODE": {"", "", "", "adaptive", "standard"}, "AWS_MAX_ATTEMPTS": {"", "", "", "6", "010", "0", "-2", " 7"},
@@ -505,11 +506,11 @@ func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
 		attempts := func(cfg aws.Config) (requests int) {
 			after.config(&cfg)
 			synctest.Test(t, func(t *testing.T) {
-				s := newScript(fail(500, ""))
+				s := newScript(append(slices.Repeat([]answerFunc{fail(500, "")}, 11), succeeds)...) // 12 stand for no limit
 				cfg.HTTPClient, cfg.BaseEndpoint = s, aws.String("http://service.test")
 				cfg.Credentials = configFor(nil).Credentials
 				_, err := dynamodb.NewFromConfig(cfg, client.options).ListTables(t.Context(), nil, call.options)
-				require.Error(t, err, made)
+				require.Equal(t, s.requests() < 12, err != nil, made)
 				requests = s.requests()
 			})
 			return requests
@@ -528,5 +529,5 @@ func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
 	require.Greater(t, started, cases/3)
 	require.Less(t, started, cases)
 	require.Greater(t, set, started/2)
-	require.Len(t, retried, 9, "attempts of each origin: %v", retried)
+	require.Greater(t, len(retried), 8, "attempts of each origin: %v", retried)
 }

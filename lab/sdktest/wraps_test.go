@@ -103,19 +103,21 @@ func (w wrapper) call(ctx context.Context, cfg aws.Config, around around) (saw s
 // around puts a retryer around that of a config, and makes a client.
 type around func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client
 
+var ways = map[string]around{
+	"o.Retryer": func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client {
+		return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrap(o.Retryer) })
+	},
+	"cfg.Retryer": func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client {
+		inner := cfg.Retryer
+		cfg.Retryer = func() aws.Retryer { return wrap(inner()) }
+		return dynamodb.NewFromConfig(cfg)
+	},
+}
+
 // bothWays runs a test in virtual time with a retryer around that of the options of a client, and around that of the config.
 func bothWays(t *testing.T, test func(t *testing.T, around around)) {
 	t.Helper()
-	for name, around := range map[string]around{
-		"o.Retryer": func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client {
-			return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = wrap(o.Retryer) })
-		},
-		"cfg.Retryer": func(cfg aws.Config, wrap func(r aws.Retryer) aws.Retryer) *dynamodb.Client {
-			inner := cfg.Retryer
-			cfg.Retryer = func() aws.Retryer { return wrap(inner()) }
-			return dynamodb.NewFromConfig(cfg)
-		},
-	} {
+	for name, around := range ways {
 		t.Run(name, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { test(t, around) }) })
 	}
 }
@@ -220,6 +222,42 @@ func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 		t.Log(rows[w.name])
 	}
 	requireTable(t, rows)
+}
+
+// TestRetryersAroundOursHaveWhatTheirClientHas: the scope with service, account and table, the attempts of the service, and those
+// of WithOperation.
+func TestRetryersAroundOursHaveWhatTheirClientHas(t *testing.T) {
+	for _, opts := range [][]awssdk.Option{nil, {withAttempts(6)}, {withAttempts(2)}} {
+		for _, w := range wrappers {
+			t.Run(w.name, func(t *testing.T) {
+				played := map[string]string{}
+				for name, around := range ways {
+					inBubble(t, func(t *testing.T) {
+						t.Helper()
+						s := newScript(fail(500, ""))
+						if w.answers != nil {
+							s.answers = w.answers[:1]
+						}
+						observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+							if e.Kind == retry.ScopeCreated {
+								played[name] += e.Operation.Key().String() + "; "
+							}
+						})
+						cfg, saw := configFor(s), seen{}
+						cfg.Credentials = inAccount(ours)
+						require.NoError(t, awssdk.Install(&cfg, append(opts, hermetic(awsretry.WithObserver(observer)))...))
+						client := around(cfg, func(r aws.Retryer) aws.Retryer { return w.wrap(r, &saw) })
+						require.Error(t, getItem(client, "orders")(t.Context()))
+						for _, header := range s.headers {
+							played[name] += header.Get("Amz-Sdk-Request") + ", "
+						}
+					})
+				}
+				require.Equal(t, played["o.Retryer"], played["cfg.Retryer"])
+				require.Regexp(t, "^"+ours+"/dynamodb/eu-central-1/orders; attempt=1;", played["o.Retryer"])
+			})
+		}
+	}
 }
 
 // TestHintIsWaitedForOnceBehindRetryers: the loop of the SDK adds the hint to what a retryer makes of
