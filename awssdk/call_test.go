@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
@@ -54,20 +53,6 @@ func TestCallEndsWithTheErrorOfItsLastAttempt(t *testing.T) {
 			require.Equal(t, name == "attempts used up", carries, "the SDK has wrapped it")
 		})
 	}
-}
-
-// The error is that of the SDK and that of the strategy, also if the loop refuses the retry.
-func TestAttemptsUsedUpAreBothErrors(t *testing.T) {
-	t.Parallel()
-	s, err := standard.New(standard.Config{Base: 1})
-	require.NoError(t, err)
-	lost := temporary{errors.New("lost")}
-	_, err = inside(t, retryer(t, s), lost, lost, lost)
-	most, found := errors.AsType[*sdkretry.MaxAttemptsError](err)
-	require.True(t, found)
-	require.Equal(t, 3, most.Attempt)
-	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-	require.EqualError(t, err, "exceeded maximum number of attempts, 3, lost")
 }
 
 func TestWithoutQuotaEachCallGetsAllAttempts(t *testing.T) {

@@ -100,41 +100,19 @@ func (atMostTwice) Name() string { return "twice" }
 
 func (atMostTwice) Classify(o classify.Outcome) classify.Verdict { return o.Previous.AtMost(2) }
 
-// TestAttemptsUsedUpIsTheErrorOfBoth, of the SDK and of the strategy, whatever has limited the attempts.
+// TestAttemptsUsedUpIsTheErrorOfBoth, of the SDK and of the strategy, also if the strategy has fewer than the loop.
 func TestAttemptsUsedUpIsTheErrorOfBoth(t *testing.T) {
-	for name, c := range map[string]struct {
-		option awssdk.Option
-		ctx    func(ctx context.Context) context.Context
-		call   func(o *dynamodb.Options)
-		want   int
-	}{
-		"settings":              {option: hermetic(awsretry.WithMaxAttempts(2)), want: 2},
-		"the default":           {option: hermetic(), want: 4},
-		"a verdict":             {option: hermetic(awsretry.WithClassifier(classify.Also(atMostTwice{}))), want: 2},
-		"retry.Once":            {option: hermetic(), ctx: retry.Once, want: 1},
-		"the call":              {option: hermetic(), call: func(o *dynamodb.Options) { o.RetryMaxAttempts = 3 }, want: 3},
-		"a retryer around ours": {option: hermetic(), call: func(o *dynamodb.Options) { o.Retryer = sdkretry.AddWithMaxAttempts(o.Retryer, 2) }, want: 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			withInstall(t, func(t *testing.T, setup setup) {
-				t.Helper()
-				s := newScript(fail(500, ""))
-				ctx := t.Context()
-				if c.ctx != nil {
-					ctx = c.ctx(ctx)
-				}
-				client := dynamodb.NewFromConfig(setup(t, s, c.option))
-				_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{}, func(o *dynamodb.Options) {
-					if c.call != nil {
-						c.call(o)
-					}
-				})
-				require.Equal(t, c.want, s.requests())
-				requireUsedUp(t, err, c.want)
-				require.NotContains(t, err.Error(), "client-side", "the text is the SDK's")
-			})
-		})
-	}
+	twice := hermetic(awsretry.WithClassifier(classify.Also(atMostTwice{})))
+	withInstall(t, func(t *testing.T, setup setup) {
+		t.Helper()
+		for want, ctx := range map[int]context.Context{1: retry.Once(t.Context()), 2: t.Context()} {
+			s := newScript(fail(500, ""))
+			err := describeWith(ctx, setup(t, s, twice))
+			require.Equal(t, want, s.requests())
+			requireUsedUp(t, err, want)
+			require.NotContains(t, err.Error(), "client-side", "the text is the SDK's")
+		}
+	})
 }
 
 // canceledError says that it was canceled, whatever it wraps.
@@ -164,25 +142,6 @@ func TestErrorThatSaysThatItWasCanceledIsFinal(t *testing.T) {
 			})
 			require.Error(t, describe(t, cfg))
 			require.Equal(t, 1, attempts)
-		}
-	})
-}
-
-// TestUserAgentHasTheMarkOfTheMode that the SDK's own retryers have.
-func TestUserAgentHasTheMarkOfTheMode(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		agent := func(s *script, cfg aws.Config) string {
-			require.NoError(t, describe(t, cfg))
-			return s.headers[0].Get("User-Agent")
-		}
-		for mode, theirRetryer := range map[awsretry.Mode]aws.Retryer{
-			awsretry.ModeStandard: sdkretry.NewStandard(), awsretry.ModeAdaptive: sdkretry.NewAdaptiveMode(),
-		} {
-			theirs, ours := newScript(say(200, "{}")), newScript(say(200, "{}"))
-			cfg := configFor(theirs)
-			cfg.Retryer = func() aws.Retryer { return theirRetryer }
-			require.Equal(t, agent(theirs, cfg), agent(ours, setup(t, ours, hermetic(awsretry.WithMode(mode)))), mode)
 		}
 	})
 }

@@ -3,8 +3,6 @@ package sdktest
 import (
 	"context"
 	"errors"
-	"net/http"
-	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -129,23 +127,6 @@ func TestCancelDuringTheBackoffKeepsTheServiceError(t *testing.T) {
 	})
 }
 
-func TestCancelDuringARetryKeepsTheServiceError(t *testing.T) {
-	for _, attempts := range []int{2, 3} { // during the last one or not
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			ctx, cancel := context.WithCancel(t.Context())
-			cfg := installed(t, newScript(throttle, func(r *http.Request) (*http.Response, error) {
-				cancel()
-				<-r.Context().Done()
-				return nil, r.Context().Err()
-			}), hermetic(awsretry.WithMaxAttempts(attempts)))
-			err := describeWith(ctx, cfg)
-			requireThrottle(t, err)
-			require.ErrorIs(t, err, context.Canceled)
-		})
-	}
-}
-
 // TestCancelBetweenAttemptsKeepsTheServiceError: the context ends while the retry waits for the
 // send rate, after its backoff, or before the loop of the SDK begins to sleep.
 func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
@@ -171,60 +152,6 @@ func TestCancelBetweenAttemptsKeepsTheServiceError(t *testing.T) {
 			require.Equal(t, 500, quotaOf(t, cfg), "the retry was not made")
 		})
 	}
-}
-
-func TestQuotaErrorSaysThatItIsTheClients(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		s := newScript(throttle)
-		cfg := setup(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(3)}})))
-		err := describe(t, cfg)
-		requireThrottle(t, err)
-		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-		require.ErrorContains(t, err, "client-side: retry quota exhausted")
-		require.ErrorContains(t, err, "(1 attempt, 3 of 5 quota tokens")
-		require.Equal(t, 1, s.requests())
-	})
-}
-
-func TestSendRateMayRefuseTheFirstAttempt(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		s := newScript(throttle)
-		cfg := setup(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
-			Standard: standard.Config{MaxAttempts: 1}, NoSendWait: true,
-		})))
-		requireThrottle(t, describe(t, cfg))
-		err := describe(t, cfg)
-		require.ErrorIs(t, err, retry.ErrSendRateLimited)
-		require.Equal(t, 1, s.requests(), "not sent")
-	})
-}
-
-// TestSendRateThatRefusesARetryKeepsTheServiceError: the SDK drops that error.
-func TestSendRateThatRefusesARetryKeepsTheServiceError(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		cfg := setup(t, newScript(throttle), hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
-			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
-		})))
-		err := describe(t, cfg)
-		requireThrottle(t, err)
-		require.ErrorIs(t, err, retry.ErrSendRateLimited)
-	})
-}
-
-func TestErrorThatIsNotRetriedIsLeftAsItIs(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		err := describe(t, setup(t, newScript(fail(400, "ResourceNotFoundException")), hermetic()))
-		want := describe(t, configFor(newScript(fail(400, "ResourceNotFoundException"))))
-		require.EqualError(t, err, want.Error())
-		var found, wanted *smithy.OperationError
-		require.ErrorAs(t, err, &found)
-		require.ErrorAs(t, want, &wanted)
-		require.Equal(t, reflect.TypeOf(wanted.Err), reflect.TypeOf(found.Err))
-	})
 }
 
 func TestBadResultsOfFunctionsOfTheProgramAreInTheError(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -92,7 +91,7 @@ func TestRetryerOfAClientHasItsOwnAttempts(t *testing.T) {
 		} {
 			theirs, ours := newScript(fail(500, "")), newScript(fail(500, ""))
 			plain := configFor(theirs)
-			plain.RetryMaxAttempts = 5
+			plain.RetryMaxAttempts, plain.Retryer = 5, sdksRetryer
 			require.Error(t, listTables(t, around, plain, own))
 			require.Equal(t, 5, theirs.requests(), name)
 			require.Error(t, listTables(t, around, installed(t, ours, hermetic(awsretry.WithMaxAttempts(5))), own))
@@ -407,60 +406,6 @@ func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
 			require.Equal(t, total, s.requests())
 		}
 	})
-}
-
-// TestModeAndAttemptsOfConfigsClientsAndCalls: the mode in force is in the config and in its clients. Attempts
-// limit what is made from where they are set.
-func TestModeAndAttemptsOfConfigsClientsAndCalls(t *testing.T) {
-	for _, mode := range []aws.RetryMode{aws.RetryModeStandard, aws.RetryModeAdaptive} {
-		home(t)
-		t.Setenv("AWS_RETRY_MODE", string(mode))
-		shared, err := awsretry.Load(t.Context(), awsretry.WithMaxAttempts(6))
-		require.NoError(t, err)
-		for name, load := range map[string]func(opts ...awssdk.Option) (aws.Config, error){
-			"Install": func(opts ...awssdk.Option) (aws.Config, error) {
-				cfg, err := config.LoadDefaultConfig(t.Context(), config.WithRetryMaxAttempts(6))
-				require.NoError(t, err)
-				require.Equal(t, 6, cfg.RetryMaxAttempts)
-				return cfg, awssdk.Install(&cfg, opts...)
-			},
-			"LoadDefaultConfig": func(opts ...awssdk.Option) (aws.Config, error) {
-				return awssdk.LoadDefaultConfig(t.Context(), append(opts, awssdk.WithLoadOptions(config.WithRetryMaxAttempts(6)))...)
-			},
-		} {
-			for _, opts := range [][]awssdk.Option{nil, {awssdk.WithStrategy(shared)}} {
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
-					cfg, err := load(opts...)
-					require.NoError(t, err)
-					require.Equal(t, mode, cfg.RetryMode, name)
-					require.Zero(t, cfg.RetryMaxAttempts, name)
-					require.Equal(t, string(mode), strategyOf(t, cfg).Snapshot().Mode, name)
-					requests := func(call int, client ...func(*dynamodb.Options)) int {
-						s := newScript(fail(500, ""))
-						cfg.HTTPClient, cfg.BaseEndpoint = s, aws.String("http://service.test")
-						made := dynamodb.NewFromConfig(cfg, client...)
-						require.Equal(t, mode, made.Options().RetryMode, name)
-						_, err := made.ListTables(t.Context(), nil, func(o *dynamodb.Options) {
-							if call > 0 {
-								o.RetryMaxAttempts = call
-							}
-						})
-						require.ErrorContains(t, err, fmt.Sprintf("exceeded maximum number of attempts, %d", s.requests()), name)
-						return s.requests()
-					}
-					two := func(o *dynamodb.Options) { o.RetryMaxAttempts = 2 }
-					require.Equal(t, 6, requests(0), name)
-					require.Equal(t, 3, requests(3), name)
-					require.Equal(t, 2, requests(0, two), name)
-					cfg.RetryMaxAttempts = 5
-					require.Equal(t, 5, requests(0), name)
-					require.Equal(t, 2, requests(0, two), name)
-					require.Equal(t, 3, requests(3), name)
-				})
-			}
-		}
-	}
 }
 
 // TestWhatTheSDKResolvedIsResolvedAgain: it does not count as a value that code has set.

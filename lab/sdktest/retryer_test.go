@@ -44,13 +44,9 @@ func TestAttemptsAreThoseOfTheStrictestLimitOrOfTheCall(t *testing.T) {
 			call   []func(*sqs.Options)
 			want   int
 		}{
-			{"default", nil, nil, nil, 3},
 			{"one attempt", []awsretry.Option{awsretry.WithMaxAttempts(1)}, nil, nil, 1},
 			{"resolved", []awsretry.Option{awsretry.WithMaxAttempts(6)}, nil, nil, 6},
-			{"client", nil, perCall(5), nil, 5},
 			{"client, fewer", []awsretry.Option{awsretry.WithMaxAttempts(6)}, perCall(2), nil, 2},
-			{"call", nil, nil, []func(*sqs.Options){perCall(7)}, 7},
-			{"call, fewer", nil, perCall(5), []func(*sqs.Options){perCall(2)}, 2},
 			{"another loop", nil, nil, []func(*sqs.Options){otherLoop}, 7},
 		} {
 			s := newScript(fail(500, ""))
@@ -115,42 +111,6 @@ func TestFailuresOfOneSortHaveFewerAttempts(t *testing.T) {
 		cfg = setup(t, s, hermetic(awsretry.WithMaxAttempts(7), awsretry.WithClassifier(classify.Also(noSuchHost{}))))
 		require.Error(t, describe(t, cfg))
 		require.Equal(t, 7, s.requests())
-	})
-}
-
-// TestAttemptsWithoutALimitAreThoseOfTheSDK: the quota still limits them.
-func TestAttemptsWithoutALimitAreThoseOfTheSDK(t *testing.T) {
-	type options []func(*sqs.Options)
-	attempts := func(n int) options { return options{func(o *sqs.Options) { o.RetryMaxAttempts = n }} }
-	wrap := func(n int) options {
-		return options{func(o *sqs.Options) { o.Retryer = sdkretry.AddWithMaxAttempts(o.Retryer, n) }}
-	}
-	const noLimit = 1 + 500/14
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		for _, c := range []struct {
-			name         string
-			config       int
-			client, call options
-			want         int
-		}{
-			{"zero", 0, attempts(0), attempts(0), 3},
-			{"negative in the config", -1, nil, nil, noLimit},
-			{"negative in the client", 0, attempts(-1), nil, noLimit},
-			{"negative in the call", 5, nil, attempts(-1), noLimit},
-			{"zero in the call", 5, nil, attempts(0), 5},
-			{"zero around", 0, wrap(0), nil, noLimit},
-			{"zero around, in the call", 5, nil, wrap(0), noLimit},
-			{"negative around", 0, wrap(-2), nil, noLimit},
-		} {
-			theirs, ours := newScript(fail(500, "")), newScript(fail(500, ""))
-			for s, cfg := range map[*script]aws.Config{theirs: configFor(theirs), ours: setup(t, ours, hermetic())} {
-				cfg.RetryMaxAttempts = c.config
-				_, err := sqs.NewFromConfig(cfg, c.client...).ListQueues(t.Context(), &sqs.ListQueuesInput{}, c.call...)
-				require.Error(t, err)
-				require.Equal(t, c.want, s.requests(), "%s, ours: %t", c.name, s == ours)
-			}
-		}
 	})
 }
 

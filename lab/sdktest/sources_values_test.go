@@ -455,6 +455,7 @@ func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
 		},
 		func(aws.Retryer) aws.Retryer { return aws.NopRetryer{} },
 		func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 8) },
+		func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 0) },
 		func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, longest} },
 	}
 	code := func() (e edit) {
