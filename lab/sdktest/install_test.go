@@ -81,25 +81,6 @@ func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
 	})
 }
 
-// TestRetryerOfAClientHasItsOwnAttempts: those of the config are the strategy's. In the SDK they override the retryer's.
-func TestRetryerOfAClientHasItsOwnAttempts(t *testing.T) {
-	bothWays(t, func(t *testing.T, around around) {
-		t.Helper()
-		for name, own := range map[string]func(r aws.Retryer) aws.Retryer{
-			"the SDK's":   func(aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(sdkretry.NewStandard(), 2) },
-			"around ours": func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithMaxAttempts(r, 2) },
-		} {
-			theirs, ours := newScript(fail(500, "")), newScript(fail(500, ""))
-			plain := configFor(theirs)
-			plain.RetryMaxAttempts, plain.Retryer = 5, sdksRetryer
-			require.Error(t, listTables(t, around, plain, own))
-			require.Equal(t, 5, theirs.requests(), name)
-			require.Error(t, listTables(t, around, installed(t, ours, hermetic(awsretry.WithMaxAttempts(5))), own))
-			require.Equal(t, 2, ours.requests(), name)
-		}
-	})
-}
-
 func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
 	withInstall(t, func(t *testing.T, setup setup) {
 		t.Helper()
