@@ -230,7 +230,7 @@ func (c *call) refresh(failure error) {
 	if next != (retry.Token{}) {
 		c.token = next
 	}
-	c.retryable = !isReason(c.refusal, retry.ErrNotRetryable) && !isReason(c.refusal, retry.ErrCanceled)
+	c.retryable = !isReason(c.refusal, retry.ErrNotRetryable) && !(isReason(c.refusal, retry.ErrCanceled) && endsWith(c.ctx, failure))
 	switch {
 	case c.refusal == nil:
 		c.phase = granted
@@ -241,6 +241,11 @@ func (c *call) refresh(failure error) {
 		return
 	}
 	c.delay, c.due = c.token.Delay(), true
+}
+
+// endsWith reports whether a failure is that ctx has ended, and no answer of the service.
+func endsWith(ctx context.Context, failure error) bool {
+	return errtree.Is(failure, ended(ctx)) || errtree.Is(failure, context.Cause(ctx))
 }
 
 // close ends the operation if the loop has not, and returns the error of the call.

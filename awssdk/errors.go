@@ -8,7 +8,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdklimit "github.com/aws/aws-sdk-go-v2/aws/ratelimit"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
-	"github.com/aws/smithy-go"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry/internal/errtree"
@@ -20,19 +20,13 @@ import (
 type answer struct {
 	error
 	inside error
-	text   string // empty for the text of the SDK
+	text   string
 }
 
+func (a *answer) Error() string        { return a.text }
 func (a *answer) Unwrap() error        { return a.error }
 func (a *answer) Is(target error) bool { return errtree.Is(a.inside, target) }
 func (a *answer) As(target any) bool   { return errors.As(a.inside, target) }
-
-func (a *answer) Error() string {
-	if a.text != "" {
-		return a.text
-	}
-	return a.error.Error()
-}
 
 // with returns err with another error inside that the text names too.
 func with(err, inside error) error {
@@ -40,6 +34,18 @@ func with(err, inside error) error {
 		return err
 	}
 	return &answer{err, inside, errtree.Text(err) + ": " + errtree.Text(inside)}
+}
+
+// inResponse returns err with a refusal inside and more text. Programs look at the type of what a response made, so the refusal is
+// inside of that too.
+func inResponse(err error, refusal *retry.Error, more string) error {
+	of, ok := err.(*awshttp.ResponseError) //nolint:errorlint // the outermost
+	if !ok || of.ResponseError == nil || of.Err == nil {
+		return &answer{err, refusal, errtree.Text(err) + more}
+	}
+	response := *of.ResponseError
+	response.Err = &answer{of.Err, refusal, errtree.Text(of.Err) + more}
+	return &awshttp.ResponseError{ResponseError: &response, RequestID: of.RequestID}
 }
 
 // answerTo returns the error of a call whose loop has ended with err, as the SDK gives it. It adds why the strategy has given
@@ -60,11 +66,14 @@ func (c *call) answerTo(err error) error {
 	case c.phase == idle && c.retryer != nil && c.Err() != nil: // before the first attempt
 		refusal, ours = (&retry.Error{Reason: retry.ErrCanceled}).Because(c), true
 	}
+	most, used := err.(*sdkretry.MaxAttemptsError) //nolint:errorlint // the loop's own
 	switch {
 	case !ours:
 		return err
-	case isReason(refusal, retry.ErrAttemptsExhausted):
-		return c.exhausted(err, refusal)
+	case used:
+		return usedUp(most.Attempt, unwrapped(most.Err), refusal)
+	case isReason(refusal, retry.ErrAttemptsExhausted) && c.last != nil && c.hasTold(err):
+		return usedUp(refusal.Attempts, c.last.error, refusal)
 	case isReason(refusal, retry.ErrCanceled), isReason(refusal, retry.ErrDeadline):
 		return c.canceled(err, refusal, false)
 	default:
@@ -72,40 +81,29 @@ func (c *call) answerTo(err error) error {
 	}
 }
 
-// exhausted returns the error of a call whose attempts are used up: that of the SDK, also if the strategy has refused the retry
-// and not the loop.
-func (c *call) exhausted(err error, refusal *retry.Error) error {
-	most, used := err.(*sdkretry.MaxAttemptsError) //nolint:errorlint // the loop's own
-	switch {
-	case c.last == nil || !used && !c.hasTold(err): // a retryer around ours need not have asked for a retry
-		return err
-	case !used:
-		most = &sdkretry.MaxAttemptsError{Attempt: refusal.Attempts, Err: c.last.error}
-	}
-	return &sdkretry.MaxAttemptsError{Attempt: most.Attempt, Err: &answer{error: unwrapped(most.Err), inside: refusal}}
+// usedUp returns the error of the SDK for attempts that are used up, whether the loop or the strategy has found that.
+func usedUp(attempts int, err error, refusal *retry.Error) error {
+	return &sdkretry.MaxAttemptsError{Attempt: attempts, Err: inResponse(err, refusal, "")}
 }
 
 // canceled returns the error of a call whose context has ended, or whose deadline leaves no room for a wait. Where the SDK
 // would have slept, its error says only how the context ended. A retry that was due has not been made.
 func (c *call) canceled(err error, refusal *retry.Error, due bool) error {
 	_, slept := err.(*aws.RequestCanceledError) //nolint:errorlint // the loop's own
+	told := c.hasTold(err)
 	switch {
-	case due && slept, c.hasTold(err):
+	case due && slept, told && isReason(refusal, retry.ErrDeadline):
 		return &aws.RequestCanceledError{Err: &answer{ended(c), refusal, refusal.Error()}}
 	case due, c.last == nil: // between attempts, or before the first
 		return with(err, refusal)
-	case c.phase == refused: // held has said it
+	case told, c.phase == refused: // explain or held has said it
 		return err
 	}
-	text := ""
+	more := ""
 	if refusal.Last = c.previous; c.previous != nil { // the last attempt says only that the context has ended
-		text = ", after " + errtree.Text(c.previous)
+		more = ", after " + errtree.Text(c.previous)
 	}
-	if canceled, ok := errtree.As[*smithy.CanceledError](err); ok && canceled.Err != nil { // of this attempt alone
-		canceled.Err = &answer{canceled.Err, refusal, errtree.Text(canceled.Err) + text}
-		return err
-	}
-	return &answer{err, refusal, errtree.Text(err) + text}
+	return inResponse(err, refusal, more)
 }
 
 // hasTold reports whether err has what the loop was told in place of a retry.
@@ -119,26 +117,33 @@ func ended(ctx context.Context) error {
 	return context.DeadlineExceeded
 }
 
-// tellResults puts the errors of a call into the results of its attempts, which the loop has noted with what it carries for
-// the retryer.
-func tellResults(metadata middleware.Metadata, err error) {
+// tellResults puts the errors of a call into the results of its attempts, where the loop has noted them with what they carry
+// for the retryer.
+func (c *call) tellResults(metadata middleware.Metadata, err error) {
 	noted, _ := sdkretry.GetAttemptResults(metadata)
 	for i := range noted.Results { // the slice is that of the metadata
-		noted.Results[i].Err = unwrapped(noted.Results[i].Err)
-	}
-	if n := len(noted.Results); n > 0 && err != nil {
-		noted.Results[n-1].Err = err
+		of := &noted.Results[i].Err
+		if _, used := (*of).(*sdkretry.MaxAttemptsError); used || c.hasTold(*of) { //nolint:errorlint // the loop's own
+			*of = err
+		}
+		*of = unwrapped(*of)
 	}
 }
 
 // held returns why an attempt is not made, as the SDK says it of an attempt that got no token of its send rate.
 func (c *call) held(ctx context.Context, err error) error {
+	const text = "failed to get retry Send token, "
 	refusal, ok := c.complete(ctx, err).(*retry.Error) //nolint:errorlint // as in complete
-	if !ok || !isReason(err, retry.ErrCanceled) && !isReason(err, retry.ErrDeadline) {
-		return c.explain(ctx, err)
+	switch {
+	case !ok:
+		return err
+	case isReason(err, retry.ErrCanceled), isReason(err, retry.ErrDeadline):
+		return &answer{fmt.Errorf(text+"%w", ended(ctx)), refusal, text + refusal.Error()}
+	case isReason(err, retry.ErrSendRateLimited):
+		return fmt.Errorf(text+"%w", refusal)
+	default:
+		return refusal
 	}
-	const text = "failed to get retry Send token"
-	return &answer{fmt.Errorf(text+", %w", ended(ctx)), refusal, text + ", " + refusal.Error()}
 }
 
 // explain completes the error of a strategy for the loop, which joins it to the error of the last attempt.
@@ -147,11 +152,13 @@ func (c *call) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if c.phase != refused && c.last != nil && errtree.Is(refusal.Last, c.last) {
+	if c.last != nil && errtree.Is(refusal.Last, c.last) {
 		refusal.Last = nil
 	}
 	switch {
-	case isReason(err, retry.ErrCanceled), isReason(err, retry.ErrDeadline):
+	case isReason(err, retry.ErrCanceled):
+		return &canceledError{&answer{ended(ctx), refusal, "failed to get rate limit token, " + refusal.Error()}}
+	case isReason(err, retry.ErrDeadline):
 		return &aws.RequestCanceledError{Err: refusal}
 	case isReason(err, retry.ErrQuotaExhausted):
 		return exceeded(refusal)
@@ -159,6 +166,11 @@ func (c *call) explain(ctx context.Context, err error) error {
 		return refusal
 	}
 }
+
+// canceledError is final to the SDK.
+type canceledError struct{ *answer }
+
+func (*canceledError) CanceledError() bool { return true }
 
 // complete returns a copy of the error of a strategy with what only the call knows.
 func (c *call) complete(ctx context.Context, err error) error {

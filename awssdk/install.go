@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry"
@@ -98,7 +99,8 @@ func (r *sdkRetryer) nameClient(id string, clientOptions any) {
 	named.owner = ownerOf(clientOptions)
 	if field, ok := fieldOf[aws.Retryer](clientOptions, "Retryer"); ok {
 		if of := lookAt(field, longestChain); of.ours != nil && of.ours.shared == r.shared {
-			if named.unset = of.ours.unset; !of.around {
+			named.most = of.attemptsOf(id, clientOptions)
+			if !of.around {
 				field.Set(reflect.ValueOf(named))
 			}
 		}
@@ -106,6 +108,22 @@ func (r *sdkRetryer) nameClient(id string, clientOptions any) {
 	if field, ok := fieldOf[[]func(*middleware.Stack) error](clientOptions, "APIOptions"); ok {
 		n := field.Len()
 		field.Set(reflect.Append(field.Slice3(0, n, n), reflect.ValueOf(named.addMiddlewares)))
+	}
+}
+
+// attemptsOf returns the attempts of the retryer that the SDK would give a new client before its options; zero for those of the
+// strategy. The client limits them to its RetryMaxAttempts afterwards, which an option may have reset. A Retryer of the config
+// that is around ours does not know that number.
+func (w wrapping) attemptsOf(service string, clientOptions any) int {
+	switch field, ok := fieldOf[int](clientOptions, "RetryMaxAttempts"); {
+	case !w.around && ok && field.Int() > 0:
+		return int(field.Int())
+	case !w.around && ok && field.Int() < 0:
+		return sdkretry.DefaultMaxAttempts
+	case w.ours.unset != "":
+		return w.ours.unset.Defaults(service).MaxAttempts
+	default:
+		return 0
 	}
 }
 

@@ -123,7 +123,7 @@ func (m loopMiddleware) HandleFinalize(
 	}
 	out, metadata, err = c.loop.HandleFinalize(c, in, c)
 	if err = c.close(err); c.last != nil || err != nil {
-		tellResults(metadata, err)
+		c.tellResults(metadata, err)
 	}
 	return out, metadata, err
 }

@@ -30,7 +30,9 @@ type sdkRetryer struct {
 	scoped  string                    // as scopes spell it
 	owner   *owner                    // of the credentials of the client; nil if not known
 	plain   func() *sdkretry.Standard // for what belongs to no call
-	// The generation whose built-in attempts a client has if its RetryMaxAttempts is zero; empty for those of the strategy.
+	most    int                       // attempts of a call, or zero for those of the strategy
+	// Of a retryer for all services: the generation whose built-in attempts a client has that sets none; empty for those of
+	// the strategy.
 	unset retry.Behavior
 	// Of a retryer for all services, which a program has put into one of its own: the client that uses it.
 	client atomic.Pointer[sdkRetryer]
@@ -86,7 +88,7 @@ func (r *sdkRetryer) forAll(unset retry.Behavior) *sdkRetryer {
 // forService returns the retryer for the clients of one service. It shares everything with r
 // but has the defaults of the service.
 func (r *sdkRetryer) forService(id string) *sdkRetryer {
-	named := &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id), unset: r.unset}
+	named := &sdkRetryer{shared: r.shared, service: id, scoped: strings.ToLower(id)}
 	named.plain = sync.OnceValue(named.standard)
 	return named
 }
@@ -134,10 +136,10 @@ func (r *sdkRetryer) MaxAttempts() int {
 	return r.attempts(r.scoped)
 }
 
-// attempts returns how many attempts a call of a service may have if neither the client nor the call limits them.
+// attempts returns how many attempts a call of a service may have if nothing else limits them.
 func (r *sdkRetryer) attempts(service string) int {
-	if r.service != "" && r.unset != "" {
-		return r.unset.Defaults(service).MaxAttempts
+	if r.most != 0 {
+		return r.most
 	}
 	return r.strategy.Plan(retry.Operation{Service: service}).MaxAttempts
 }
