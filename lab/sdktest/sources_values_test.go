@@ -145,6 +145,7 @@ func readings() []reading {
 		// Profiles.
 		{name: "profile", config: number("0") + "[profile x]\nmax_attempts = 7\n", env: profile("x"), sdk: seven},
 		{name: "profile by option with zero", config: "[profile x]\nmax_attempts = 0\n", load: []load{config.WithSharedConfigProfile("x")}, sdk: unset},
+		{name: "profile by option over variable", config: number("7") + "[profile x]\nmax_attempts = 5\n", env: profile("x"), load: []load{config.WithSharedConfigProfile("default")}, sdk: seven},
 		{name: "quotes around the name", config: "[profile \"x\"]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
 		{name: "quotes that are part of the name", config: "[profile \"x\"]\nmax_attempts = 7\n", env: profile(`"x"`), sdk: seven},
 		{name: "quoted name beside the plain one", config: "[profile x]\nmax_attempts = 7\n[profile \"x\"]\nmax_attempts = 5\n", env: profile("x"), sdk: seven},
@@ -194,6 +195,8 @@ func readings() []reading {
 
 		// Code.
 		{name: "option over zero", config: number("0"), load: []load{config.WithRetryMaxAttempts(7)}, sdk: seven},
+		{name: "options over variables", env: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "6"}, load: []load{config.WithRetryMode(aws.RetryModeAdaptive), config.WithRetryMaxAttempts(7)}, sdk: "adaptive 7"},
+		{name: "no files", config: number("7"), load: []load{config.WithSharedConfigFiles([]string{})}, sdk: unset},
 		{name: "option of zero", config: number("7"), load: []load{config.WithRetryMaxAttempts(0)}, sdk: seven},
 		{name: "option below zero", load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1"},
 		{name: "option below zero over variable", env: attempts("7"), load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1"},
@@ -346,15 +349,6 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 			require.Equal(t, c.want, numbers(t, cfg))
 		})
 	}
-}
-
-func TestZeroAttemptsLeaveEachServiceItsDefault(t *testing.T) {
-	start(t, map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"})
-	cfg, err := awssdk.LoadDefaultConfig(t.Context())
-	require.NoError(t, err)
-	strategy, _ := awssdk.StrategyOf(cfg)
-	require.Equal(t, 3, strategy.Plan(retry.Operation{Service: "sts"}).MaxAttempts)
-	require.Equal(t, 4, strategy.Plan(retry.Operation{Service: "dynamodb"}).MaxAttempts)
 }
 
 // TestAttemptsBelowZeroHaveNoLimit: clients stop when the retry quota is empty, as those of the SDK do.
