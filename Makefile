@@ -129,7 +129,7 @@ servers: ## run the tests of fleet with redis-servers that fail in many ways and
 
 # lab/scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
-newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the SDK
+newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the API of its retries
 	lab/scripts/test-sdk
 
 # Most Linux on amd64 runs programs for 386.
@@ -169,10 +169,6 @@ bench: ## measure small steps beside other libraries, in ROUNDS rounds, and prin
 .PHONY: bench-effect
 bench-effect: ## play all libraries in virtual time, SEEDS times, and print tables; five and a half minutes
 	cd lab/bench && go test -vet=off -count=1 -timeout 1h -v -run '^TestEffect$$' ./effect -all -seeds $(SEEDS)
-
-.PHONY: conformance
-conformance: ## write lab/conformance/peers.md again, the results of this module and of its peers
-	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
 
 .PHONY: soak
 soak: ## play what was promised with two features at once, for SOAK; three minutes

@@ -104,7 +104,6 @@ var (
 		"tidy":         "it writes, and make tidy-diff compares",
 		"readme":       "it writes, and its test in make long compares",
 		"never-worse":  "it writes, and its test in make long compares",
-		"conformance":  "it writes, and its test in make long compares",
 		"bench-effect": "it takes 80 s with one seed; make race plays a few of the scenarios",
 		"fleet-tables": "it takes a quarter of an hour",
 		"dynalite":     "it needs npm and node",

@@ -55,7 +55,7 @@ func ruleIDs(t *testing.T, directory string) []string {
 func TestRulesPageHasEveryRuleOnce(t *testing.T) {
 	t.Parallel()
 	var written []string
-	for _, id := range rulePattern.FindAllStringSubmatch(read(t, "lab/conformance/rules.md"), -1) {
+	for _, id := range rulePattern.FindAllStringSubmatch(read(t, "testdata/rules.md"), -1) {
 		written = append(written, id[1])
 	}
 	slices.Sort(written)

@@ -18,7 +18,7 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
-var update = flag.Bool("update", false, "write lab/conformance/cross-checks.md")
+var update = flag.Bool("update", false, "write testdata/cross-checks.md")
 
 // check is a case of cross-checks.json, with the names of its public tests by source.
 type check struct {
@@ -136,7 +136,7 @@ func numberAt(t *testing.T, text json.RawMessage, place string) (number float64)
 func TestPageOfTheCrossChecks(t *testing.T) {
 	t.Parallel()
 	file, checks := readChecks(t)
-	page := filepath.Join("..", "..", "..", "lab", "conformance", "cross-checks.md")
+	page := filepath.Join("..", "..", "..", "testdata", "cross-checks.md")
 	want := pageOf(file, checks)
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
@@ -149,7 +149,7 @@ func TestPageOfTheCrossChecks(t *testing.T) {
 const intro = `# Cross-checks
 
 See how this module does in public tests of AWS SDKs, most of which were not used to write the [rules](rules.md). They run
-as cases of [cross-checks.json](../../testdata/cross-checks.json):
+as cases of [cross-checks.json](cross-checks.json):
 
 ` + "```sh\ngo test ./...\n```" + `
 
@@ -181,7 +181,7 @@ func testsOf(file vectors.CrossChecks, checks map[string]check) map[string]map[s
 	return tests
 }
 
-// pageOf returns the text of lab/conformance/cross-checks.md.
+// pageOf returns the text of testdata/cross-checks.md.
 func pageOf(file vectors.CrossChecks, checks map[string]check) string {
 	tests := testsOf(file, checks)
 	var b strings.Builder

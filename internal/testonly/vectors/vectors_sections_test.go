@@ -121,8 +121,8 @@ func TestEverySectionOfTheVectorsIsListed(t *testing.T) {
 	}
 }
 
-// TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse leaves out lab/conformance, which plays the vectors on any
-// retryer, and what this package does with a section that another one runs.
+// TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse leaves out what this package does with a section that
+// another one runs.
 func TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse(t *testing.T) {
 	t.Parallel()
 	uses := map[string][]use{}
@@ -134,7 +134,7 @@ func TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse(t *testing.T) {
 			return err
 		}
 		folder, err := filepath.Rel(root, filepath.Dir(path))
-		if folder = filepath.ToSlash(folder); err == nil && uses[folder] == nil && folder != "lab/conformance" {
+		if folder = filepath.ToSlash(folder); err == nil && uses[folder] == nil {
 			uses[folder] = testsIn(t, folder)
 		}
 		return err
