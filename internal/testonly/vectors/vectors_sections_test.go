@@ -73,7 +73,18 @@ func vectorFiles() map[string]vectorFile {
 	}
 }
 
-const root = "../../.."
+const (
+	root = "../../.."
+	own  = root + "/testdata"
+)
+
+// folders returns the folders with vectors.
+func folders() []string {
+	if shared := os.Getenv("AWSRETRY_CONFORMANCE"); shared != "" {
+		return []string{own, shared}
+	}
+	return []string{own}
+}
 
 // members returns the members of the files in a folder, by the name of the file. Those of the parts of
 // cross-checks.json are among those of the files with the same form.
@@ -104,12 +115,8 @@ func members(t *testing.T, folder string) map[string][]string {
 
 func TestEverySectionOfTheVectorsIsListed(t *testing.T) {
 	t.Parallel()
-	folders := []string{filepath.Join(root, "testdata")}
-	if shared := os.Getenv("AWSRETRY_CONFORMANCE"); shared != "" {
-		folders = append(folders, shared)
-	}
 	listed := vectorFiles()
-	for _, folder := range folders {
+	for _, folder := range folders() {
 		for name, all := range members(t, folder) {
 			require.Contains(t, listed, name, "a file in %s that no test is known to run", folder)
 			for _, member := range all {
