@@ -53,20 +53,17 @@ $(foreach module,$(1),cd $(module) && $(2)
 )
 endef
 
+TOOLS := prometheus redis
 # The tests come first: they say most, and the linter takes minutes to build. Two steps run at once, because each leaves
 # a part of the processors idle: simulations are of one goroutine at a time.
-STEPS := race long no-race path test-386 vet-others tidy-diff release-check fmt-diff lint
+STEPS := race no-race path test-386 vet-others tidy-diff release-check lint
 # Compilers, linkers, the linter and simulations make much garbage, keep little and end soon: with a larger heap they need
 # four fifths of the time.
-ahead $(STEPS): export GOGC := 400
+$(STEPS): export GOGC := 400
 .PHONY: check
-check: ahead prometheus redis ## run what continuous integration runs for every push; the default
-	@$(MAKE) --no-print-directory -j 2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target) $(STEPS)
-
-# To build the linter takes minutes the first time. The tests leave a part of the processors idle, which is enough for it.
-.PHONY: ahead
-ahead:
-	@[ -x $(LINT) ] || { nice -n 19 $(MAKE) --no-print-directory $(VET) $(LINT) </dev/null >/dev/null 2>&1 & }
+check: ## run what continuous integration runs for every push; the default
+	+@lab/scripts/steps 1 $(MAKE) $(TOOLS)
+	+@lab/scripts/steps 2 $(MAKE) $(STEPS)
 
 .PHONY: quick
 quick: ## run the tests of the core, without the race detector; 21 s
@@ -79,27 +76,19 @@ test: ## run the tests of the modules that programs use, without the race detect
 .PHONY: race
 race: ## run the tests of all modules, with the race detector where there is a C compiler
 	@[ -n "$(RACE)" ] || echo 'no cgo or no C compiler: the tests run without the race detector'
-	$(call in,$(MODULES),go test -vet=off $(RACE) $(FRESH) ./...)
+	$(call in,$(MODULES),go test -vet=off $(RACE) $(FRESH) -timeout 30m ./...)
 
 .PHONY: no-race
-no-race: ## run the tests that the race detector leaves out: allocations, texts, and simulations of what others cover
-	lab/scripts/tagged '!race' $(MODULES)
-
-.PHONY: long
-long: ## run the simulations of many seconds that prove figures, without the race detector; three minutes
-	lab/scripts/tagged long $(MODULES)
-
-.PHONY: fmt-diff
-fmt-diff: $(LINT) ## check the formatting
-	$(lint_here) fmt --diff
+no-race: ## run the tests that make race leaves out: allocations, texts, and simulations, of which those tagged long take longest
+	lab/scripts/no-race $(MODULES)
 
 .PHONY: lint
-lint: $(LINT) $(WORK) ## run go vet and the other linters of .golangci.yml
+lint: $(LINT) $(WORK) ## check the formatting, and run go vet and the other linters of .golangci.yml
 	$(in_work) $(lint_here) run $(MODULES:%=./%/...)
 
 # vet looks at types, in tests too, so this finds code that another system cannot build.
 .PHONY: vet-others
-vet-others: $(VET) $(WORK) ## run the checks of go vet for windows and darwin
+vet-others: $(WORK) $(VET) ## run the checks of go vet for windows and darwin
 	$(in_work) GOOS=windows CGO_ENABLED=0 $(vet_here) $(RELEASED:%=./%/...)
 	$(in_work) GOOS=darwin CGO_ENABLED=0 $(vet_here) $(RELEASED:%=./%/...)
 
@@ -129,16 +118,16 @@ servers: ## run the tests of fleet with redis-servers that fail in many ways and
 
 # lab/scripts/sdk-changes OLD NEW prints the changes between any two versions of the SDK.
 .PHONY: newest
-newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the SDK
+newest: ## run the tests of awssdk with the newest releases that can be downloaded, and print what changed in the API of its retries
 	lab/scripts/test-sdk
 
 # Most Linux on amd64 runs programs for 386.
 WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
 .PHONY: test-386
-test-386: $(VET) ## run the tests of the core module with an int of 32 bits, or only build them where this machine cannot
+test-386: ## run the tests of the core module with an int of 32 bits, or only build them where this machine cannot
 	@if $(WITH_386) go test -vet=off -run '^$$' ./internal/version >/dev/null 2>&1; then \
-		set -x; $(WITH_386) go test -vet=off $(FRESH) ./...; \
-	else set -x; $(WITH_386) $(vet_here) ./...; fi
+		set -x; $(WITH_386) go test -vet=off $(FRESH) -timeout 30m ./...; \
+	else set -x; $(WITH_386) go vet ./...; fi
 
 # Only a VERSION of the command line counts.
 VERSION :=
@@ -170,13 +159,9 @@ bench: ## measure small steps beside other libraries, in ROUNDS rounds, and prin
 bench-effect: ## play all libraries in virtual time, SEEDS times, and print tables; five and a half minutes
 	cd lab/bench && go test -vet=off -count=1 -timeout 1h -v -run '^TestEffect$$' ./effect -all -seeds $(SEEDS)
 
-.PHONY: conformance
-conformance: ## write lab/conformance/peers.md again, the results of this module and of its peers
-	cd lab/peers && go test -vet=off -count=1 -tags long -run '^TestTable$$' . -update
-
 .PHONY: soak
 soak: ## play what was promised with two features at once, for SOAK; three minutes
-	cd lab && go test -vet=off -count=1 -run '^TestPromisesHoldWithTwoFeatures$$' ./promises -soak $(SOAK)
+	cd lab && go test -vet=off -count=1 -timeout 0 -run '^TestPromisesHoldWithTwoFeatures$$' ./promises -soak $(SOAK)
 
 .PHONY: never-worse
 never-worse: ## print all rows of awsretry beside the plain SDK, and write those of lab/sdktest/RESULTS.md; 35 s

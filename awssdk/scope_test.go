@@ -10,7 +10,7 @@ import (
 
 func TestLongPollsAreThoseOfTheCrossChecks(t *testing.T) {
 	t.Parallel()
-	for _, poll := range vectors.ReadCrossChecks(t, "..").LongPolls {
+	for _, poll := range vectors.ReadCrossChecks(t).LongPolls {
 		require.Equal(t, poll.LongPoll, isLongPolling(poll.Service, poll.Operation), poll.ID)
 	}
 }

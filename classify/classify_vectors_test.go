@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"testing"
 	"time"
@@ -17,7 +16,7 @@ import (
 
 func TestDefaultChainFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+	for title, file := range vectors.Load[vectors.Classification](t, "classification.json") {
 		for _, c := range slices.Concat(file.ErrorCodes, file.StatusCodes, file.TransportKinds, file.Combinations, file.SkewDecisions) {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()
@@ -76,7 +75,7 @@ func failureOf(t *testing.T, c vectors.Classified) error {
 // chain says.
 func TestSkewIsObservedAndRemembered(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+	for title, file := range vectors.Load[vectors.Classification](t, "classification.json") {
 		for _, sequence := range file.SkewSequences {
 			t.Run(title+"/"+sequence.ID, func(t *testing.T) {
 				t.Parallel()

@@ -1,7 +1,6 @@
 package classify_test
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -13,7 +12,7 @@ import (
 
 func TestLimitsOfClockSkewFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Classification](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "classification.json") {
+	for title, file := range vectors.Load[vectors.Classification](t, "classification.json") {
 		limits := file.ClockSkew
 		if limits == nil {
 			continue // without constants

@@ -20,7 +20,7 @@ import (
 // directory, those in that directory.
 func readCases(t *testing.T) map[string]vectors.SharedConfig {
 	t.Helper()
-	return vectors.Load[vectors.SharedConfig](t, "..", os.Getenv("AWSRETRY_CONFORMANCE"), "shared-config.json")
+	return vectors.Load[vectors.SharedConfig](t, "shared-config.json")
 }
 
 func TestSharedConfigCases(t *testing.T) {

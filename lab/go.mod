@@ -37,7 +37,6 @@ require (
 	github.com/awsretry/awsretry/metrics/otelretry v0.1.0
 	github.com/awsretry/awsretry/metrics/promretry v0.1.0
 	github.com/cenkalti/backoff/v5 v5.0.3
-	github.com/cenkalti/backoff/v7 v7.0.3
 	github.com/chromedp/cdproto v0.159.0
 	github.com/chromedp/chromedp v0.23.0
 	github.com/failsafe-go/failsafe-go v0.9.8

@@ -2,7 +2,6 @@ package backoff_test
 
 import (
 	"math"
-	"os"
 	"testing"
 	"time"
 
@@ -15,7 +14,7 @@ import (
 
 func TestDelayFollowsTheTables(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.BackoffTables {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				shape := backoff.Exponential{Max: vectors.Seconds(c.MaxBackoff)}
@@ -31,7 +30,7 @@ func TestDelayFollowsTheTables(t *testing.T) {
 
 func TestHintsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.RetryAfter {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				delay := vectors.Seconds(c.Delay)

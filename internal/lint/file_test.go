@@ -2,7 +2,6 @@ package lint_test
 
 import (
 	"maps"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -356,7 +355,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 	otherReasons := map[string]string{
 		"source_profile with retry settings": "aws-sdk-go-v2 misses the credentials of the other profile",
 	}
-	for source, file := range vectors.Load[vectors.ToolsTable](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-table.json") {
+	for source, file := range vectors.Load[vectors.ToolsTable](t, "tools-table.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.Title, func(t *testing.T) {
 				t.Parallel()
@@ -386,7 +385,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 
 func TestResolveReadsWhatAllToolsRead(t *testing.T) {
 	t.Parallel()
-	for source, file := range vectors.Load[vectors.ToolsAgree](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "tools-agree.json") {
+	for source, file := range vectors.Load[vectors.ToolsAgree](t, "tools-agree.json") {
 		for _, c := range file.Cases {
 			t.Run(source+"/"+c.ID, func(t *testing.T) {
 				t.Parallel()

@@ -2,7 +2,6 @@ package quota_test
 
 import (
 	"math"
-	"os"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -50,7 +49,7 @@ func (c *settable) Now() time.Time { return at(0).Add(time.Duration(c.since.Load
 
 func TestQuotaFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.QuotaOps {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				q := newQuota(quota.Config{Capacity: c.Capacity, Initial: c.Initial})

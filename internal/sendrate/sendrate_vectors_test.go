@@ -2,7 +2,6 @@ package sendrate_test
 
 import (
 	"context"
-	"os"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -26,7 +25,7 @@ func requireRate[F ~float64](t *testing.T, p vectors.Precision, want float64, go
 
 func TestConstantsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		want := file.Defaults
 		if want == nil {
 			continue // a part of another file
@@ -54,7 +53,7 @@ func TestConstantsFollowTheVectors(t *testing.T) {
 
 func TestCubicFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.Cubic {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				cubic := sendrate.NewCubic(at(c.Given.LastThrottleTime), ratelimit.Rate(c.Given.LastMaxRate))
@@ -74,7 +73,7 @@ func TestCubicFollowsTheVectors(t *testing.T) {
 
 func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.RateClocker {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := sendrate.New(sendrate.Config{}, at(c.Start))
@@ -89,7 +88,7 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 
 func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.EndToEnd {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := sendrate.New(sendrate.Config{}, exactly(c.Start))
@@ -111,7 +110,7 @@ func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 
 func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.SendBucket {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				rate := sendrate.New(sendrate.Config{}, at(c.Start))
@@ -144,7 +143,7 @@ func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 
 func TestLimiterServesWaitersAsTheVectorsSay(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.Waiters {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { serve(t, c) })

@@ -1,6 +1,6 @@
-// Package sharedfile reads the two files that AWS tools share, by the rules R01 to R18 of
-// lab/conformance/rules.md. It finds the lines that count and the sections that they are in. What the values mean, and
-// what is odd about the lines, it does not know.
+// Package sharedfile reads the two files that AWS tools share, by the rules R01 to R18 of testdata/rules.md.
+// It finds the lines that count and the sections that they are in. What the values mean, and what is odd about the
+// lines, it does not know.
 package sharedfile
 
 import (

@@ -17,7 +17,7 @@ func blocks(t *testing.T, language string) []string {
 	pages, err := filepath.Glob("docs/*.md")
 	require.NoError(t, err)
 	var found []string
-	for _, page := range append(pages, "README.md", "lab/conformance/README.md") {
+	for _, page := range append(pages, "README.md") {
 		for i, part := range strings.Split(read(t, page), "```") {
 			if text, ok := strings.CutPrefix(part, language+"\n"); ok && i%2 == 1 {
 				found = append(found, flat(text))
@@ -54,8 +54,8 @@ func flat(text string) string {
 // examples returns the code of all examples that are tests.
 func examples(t *testing.T) string {
 	t.Helper()
-	return files(t, "example*_test.go", "*/example*_test.go", "metrics/*/example*_test.go", "lab/conformance/example*_test.go", "lab/telemetry/example*_test.go", "modes/*/example*_test.go",
-		"examples/ten/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go")
+	return files(t, "example*_test.go", "*/example*_test.go", "metrics/*/example*_test.go", "lab/telemetry/example*_test.go",
+		"modes/*/example*_test.go", "examples/ten/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go")
 }
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
@@ -71,7 +71,7 @@ func TestCodeOfThePagesIsCompiled(t *testing.T) {
 func TestOutputsInThePagesArePrinted(t *testing.T) {
 	t.Parallel()
 	printed := flat(strings.ReplaceAll(examples(t), "// ", "")) +
-		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden", "fleet/example/testdata/*.golden", "lab/conformance/testdata/*.txt")
+		files(t, "examples/*/testdata/*.golden", "cmd/awsretry/testdata/*.golden", "fleet/example/testdata/*.golden")
 	for _, block := range blocks(t, "text") {
 		if !strings.Contains(printed, block) {
 			require.Fail(t, "no golden file and no example has this block", block)

@@ -87,24 +87,23 @@ const prometheusTools = ".bin/prometheus/usr/bin" // of make prometheus
 
 // notRun are the commands that TestCommandsOfThePagesRun does not run, and why.
 var notRun = map[string]string{
-	"go run ./example": "it takes half a minute; TestExampleOfThePagesRuns, of make long, runs it",
-	"go run ./live":    "it serves until it is stopped; TestLiveOfThePagesServes, of make long, runs it",
+	"go run ./example": "it takes half a minute; TestExampleOfThePagesRuns, of make no-race, runs it",
+	"go run ./live":    "it serves until it is stopped; TestLiveOfThePagesServes, of make no-race, runs it",
 	"go install github.com/awsretry/awsretry/cmd/awsretry@latest": "nothing is released yet",
 	"ACL SETUSER": "a server of Redis runs it, in TestUserOfThePageMayDoWhatAFleetDoesAndNoMore of make servers",
 }
 
 var (
-	// made are the targets that TestTargetsOfThePagesRun, of make long, makes, with variables for the least of them.
+	// made are the targets that TestTargetsOfThePagesRun, of make no-race, makes, with variables for the least of them.
 	made = map[string]string{"help": "", "soak": "SOAK=1s", "bench": "ROUNDS=1 BENCH=Classify BENCHTIME=1x"}
 	// notMade are the targets of pages that neither that test nor continuous integration makes, and why.
 	notMade = map[string]string{
 		"quick":        "make race runs these tests",
 		"test":         "make race runs these tests",
-		"fmt":          "it writes, and make fmt-diff compares",
+		"fmt":          "it writes, and make lint compares",
 		"tidy":         "it writes, and make tidy-diff compares",
-		"readme":       "it writes, and its test in make long compares",
-		"never-worse":  "it writes, and its test in make long compares",
-		"conformance":  "it writes, and its test in make long compares",
+		"readme":       "it writes, and its test in make no-race compares",
+		"never-worse":  "it writes, and its test in make no-race compares",
 		"bench-effect": "it takes 80 s with one seed; make race plays a few of the scenarios",
 		"fleet-tables": "it takes a quarter of an hour",
 		"dynalite":     "it needs npm and node",
@@ -119,10 +118,10 @@ func TestTargetsOfThePagesAreMade(t *testing.T) {
 	require.Contains(t, workflow, " run: .ci/run\n")
 	require.Contains(t, read(t, ".ci/run"), "\nexec make check\n")
 	integrated := []string{"check"}
-	for _, targets := range regexp.MustCompile(`(?m)^STEPS := (.*)$|^check: ([^#]*)|run: make (.*)$`).FindAllStringSubmatch(makefile+workflow, -1) {
+	for _, targets := range regexp.MustCompile(`(?m)^(?:TOOLS|STEPS) := (.*)$|run: make (.*)$`).FindAllStringSubmatch(makefile+workflow, -1) {
 		integrated = append(integrated, strings.Fields(strings.Join(targets[1:], " "))...)
 	}
-	require.Subset(t, integrated, []string{"race", "long", "redis", "servers"})
+	require.Subset(t, integrated, []string{"race", "no-race", "redis", "servers"})
 	listed := maps.Clone(notMade)
 	maps.Copy(listed, made)
 	unused := maps.Clone(listed)

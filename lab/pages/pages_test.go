@@ -120,7 +120,7 @@ func readersPages(t *testing.T) []string {
 			pages = append(pages, page)
 		}
 	}
-	rules, err := filepath.Glob("lab/conformance/*.md")
+	rules, err := filepath.Glob("testdata/*.md")
 	require.NoError(t, err)
 	return append(append(pages, rules...), ".github/CONTRIBUTING.md", "lab/bench/README.md")
 }

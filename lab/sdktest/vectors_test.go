@@ -17,12 +17,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/testonly/vectors"
-
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/internal/testonly/play"
+	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -68,50 +67,23 @@ func caller(t *testing.T, cfg aws.Config, g vectors.Given) func(ctx context.Cont
 
 // optionsOf returns the options of the strategy of a vector.
 func optionsOf(c vectors.Sequence) []awssdk.Option {
-	config := standard.Config{
-		QuotaCapacity: c.Given.Capacity(),
-		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
-		Random:        func() float64 { return c.Given.Jitter },
-	}
-	opts := []awsretry.Option{
-		awsretry.WithBehavior(retry.Behavior(c.Behavior)), awsretry.WithService(c.Given.Service),
-		awsretry.WithConfig(adaptive.Config{Standard: config}),
-	}
-	if c.Given.MaxAttempts != nil {
-		opts = append(opts, awsretry.WithMaxAttempts(*c.Given.MaxAttempts))
-	}
 	mark := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 		op.LongPolling = c.Given.LongPolling
 		return op
 	}
-	return []awssdk.Option{hermetic(opts...), awssdk.WithOperation(mark)}
+	config := adaptive.Config{Standard: play.Config(c.Behavior, c.Given)}
+	return []awssdk.Option{hermetic(awsretry.WithConfig(config)), awssdk.WithOperation(mark)}
 }
 
 func outcomeOf(err error) string {
-	var exhausted *sdkretry.MaxAttemptsError
-	var refusal *retry.Error
-	switch {
-	case err == nil:
-		return "success"
-	case errors.As(err, &exhausted):
+	if _, exhausted := errors.AsType[*sdkretry.MaxAttemptsError](err); exhausted {
 		return "max_attempts_exceeded"
-	case errors.Is(err, retry.ErrQuotaExhausted):
-		return "quota_exceeded"
-	case errors.As(err, &refusal):
-		return err.Error()
-	default:
-		return "not_retryable"
 	}
-}
-
-func vectorFiles(t *testing.T) map[string]vectors.Standard {
-	t.Helper()
-	return vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json")
+	return play.Outcome(err)
 }
 
 func TestClientsFollowTheVectors(t *testing.T) {
-	for title, file := range vectorFiles(t) {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.Sequences {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				withInstall(t, func(t *testing.T, setup setup) {
@@ -126,46 +98,24 @@ func TestClientsFollowTheVectors(t *testing.T) {
 // follow makes one call after the other until the steps of the vector end.
 func follow(t *testing.T, c vectors.Sequence, setup setup) {
 	t.Helper()
-	var cfg aws.Config
-	var answered time.Time
-	i, first := 0, 0
-	cfg = setup(t, answerFunc(func(*http.Request) (*http.Response, error) {
-		require.Less(t, i, len(c.Steps), "an attempt too many")
-		if i > first {
-			before := c.Steps[i-1].Want
-			require.Equal(t, "retry", before.Outcome, "step %d", i-1)
-			require.Equal(t, vectors.Seconds(*before.Delay), time.Since(answered), "step %d", i-1)
-			require.Equal(t, before.QuotaAfter, quotaOfAny(t, cfg), "step %d", i-1)
-		}
-		i++
-		answered = time.Now()
-		return wire(c.Steps[i-1].Response, i)
+	var attempt func(func(vectors.Response)) // of the present call
+	n := 0
+	cfg := setup(t, answerFunc(func(*http.Request) (response *http.Response, err error) {
+		attempt(func(r vectors.Response) {
+			n++
+			response, err = wire(r, n)
+		})
+		return response, err
 	}), optionsOf(c)...)
 	call := caller(t, cfg, c.Given)
-	for i < len(c.Steps) {
-		first = i
-		err := call(t.Context())
-		last := c.Steps[i-1].Want
-		require.Equal(t, last.Outcome, outcomeOf(err), "step %d: %v", i-1, err)
-		require.Equal(t, last.QuotaAfter, quotaOfAny(t, cfg), "step %d", i-1)
-		want := time.Duration(0)
-		if last.Delay != nil {
-			want = vectors.Seconds(*last.Delay)
-		}
-		require.Equal(t, want, time.Since(answered), "sleep before returning, step %d", i-1)
-	}
-	requireFinalQuota(t, c, cfg)
-}
-
-func requireFinalQuota(t *testing.T, c vectors.Sequence, cfg aws.Config) {
-	t.Helper()
-	if c.FinalQuota != nil {
-		require.Equal(t, *c.FinalQuota, quotaOfAny(t, cfg))
-	}
+	play.Sequence(t, c, func() int { return quotaOfAny(t, cfg) }, func(next func(func(vectors.Response))) string {
+		attempt = next
+		return outcomeOf(call(t.Context()))
+	})
 }
 
 func TestClientsAtTheSameTimeFollowTheVectors(t *testing.T) {
-	for title, file := range vectorFiles(t) {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.Concurrent {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				withInstall(t, func(t *testing.T, setup setup) {
@@ -226,5 +176,7 @@ func interleave(t *testing.T, c vectors.Sequence, setup setup) {
 		}
 		require.Equal(t, step.Want.QuotaAfter, quotaOfAny(t, cfg), "step %d", i)
 	}
-	requireFinalQuota(t, c, cfg)
+	if c.FinalQuota != nil {
+		require.Equal(t, *c.FinalQuota, quotaOfAny(t, cfg))
+	}
 }

@@ -2,8 +2,6 @@ package adaptive_test
 
 import (
 	"context"
-	"errors"
-	"os"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,13 +11,12 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
 func TestOperationsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Adaptive](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "adaptive.json") {
+	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.Operations {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { operate(t, c) })
@@ -36,20 +33,12 @@ func operate(t *testing.T, c vectors.Operations) {
 	zero := time.Now()
 	play.Sleep(t, vectors.Seconds(c.Start))
 	var delay time.Duration // of the retry that was granted last
-	config := standard.Config{
-		Behavior:      retry.Behavior(c.Behavior),
-		Service:       c.Given.Service,
-		MaxAttempts:   c.Given.Attempts(),
-		QuotaCapacity: c.Given.Capacity(),
-		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
-		Random:        func() float64 { return c.Given.Jitter },
-		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.RetryScheduled {
-				delay = e.Delay
-			}
-		}),
-	}
+	config := play.Config(c.Behavior, c.Given)
+	config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+		if e.Kind == retry.RetryScheduled {
+			delay = e.Delay
+		}
+	})
 	s, err := adaptive.New(adaptive.Config{Standard: config})
 	require.NoError(t, err)
 	for i, op := range c.Operations {
@@ -65,7 +54,7 @@ func operate(t *testing.T, c vectors.Operations) {
 			n++
 			return struct{}{}, op.Responses[n-1].Err()
 		})
-		require.Equal(t, op.Want.Outcome, outcomeOf(err, op.Responses[n-1]), "operation %d", i)
+		require.Equal(t, op.Want.Outcome, play.Outcome(err), "operation %d", i)
 		requireNear(t, c, i, "sent at", op.Want.SentAt, line.sentAt...)
 		requireNear(t, c, i, "send wait", op.Want.SendWait, line.sendWait...)
 		requireNear(t, c, i, "end", []float64{op.Want.End}, time.Since(zero).Seconds())
@@ -80,20 +69,5 @@ func requireNear(t *testing.T, c vectors.Operations, i int, what string, want []
 	require.Len(t, got, len(want), "%s of operation %d", what, i)
 	for n := range want {
 		require.True(t, c.Near(want[n], got[n]), "%s of operation %d: %v, not %v", what, i, got, want)
-	}
-}
-
-func outcomeOf(err error, last vectors.Response) string {
-	switch {
-	case err == nil:
-		return "success"
-	case errors.Is(err, retry.ErrAttemptsExhausted):
-		return "max_attempts_exceeded"
-	case errors.Is(err, retry.ErrQuotaExhausted):
-		return "quota_exceeded"
-	case err.Error() == last.Err().Error():
-		return "not_retryable"
-	default:
-		return err.Error()
 	}
 }

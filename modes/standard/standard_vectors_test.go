@@ -3,57 +3,27 @@ package standard_test
 import (
 	"context"
 	"errors"
-	"os"
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/internal/backoff"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// configOf returns the Config of the strategy of a case.
-func configOf(c vectors.Sequence) standard.Config {
-	return standard.Config{
-		Behavior:      retry.Behavior(c.Behavior),
-		Service:       c.Given.Service,
-		MaxAttempts:   c.Given.Attempts(),
-		QuotaCapacity: c.Given.Capacity(),
-		QuotaInitial:  c.Given.InitialQuota,
-		MaxBackoff:    vectors.Seconds(c.Given.MaxBackoff),
-		Random:        func() float64 { return c.Given.Jitter },
-	}
-}
-
-// outcomeOf names the outcome as the vectors do.
-func outcomeOf(err error) string {
-	switch {
-	case err == nil:
-		return "retry"
-	case errors.Is(err, retry.ErrAttemptsExhausted):
-		return "max_attempts_exceeded"
-	case errors.Is(err, retry.ErrQuotaExhausted):
-		return "quota_exceeded"
-	case errors.Is(err, retry.ErrNotRetryable):
-		return "not_retryable"
-	default:
-		return err.Error()
-	}
-}
-
 // TestStrategyFollowsTheVectors runs adaptive mode too, which adds a send rate to standard mode
 // and changes nothing else.
 func TestStrategyFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range slices.Concat(file.Sequences, file.Concurrent, file.Pools) {
-			config := configOf(c)
+			config := play.Config(c.Behavior, c.Given)
 			t.Run(title+"/"+c.ID+"/standard", func(t *testing.T) {
 				s, err := standard.New(config)
 				require.NoError(t, err)
@@ -86,7 +56,14 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 			delete(open, step.Request)
 		} else {
 			next, err := s.RefreshRetryToken(t.Context(), token, step.Response.Err())
-			require.Equal(t, step.Want.Outcome, outcomeOf(err), "step %d", i)
+			switch {
+			case err == nil:
+				require.Equal(t, "retry", step.Want.Outcome, "step %d", i)
+			case errors.Is(err, retry.ErrNotRetryable):
+				require.Equal(t, "not_retryable", step.Want.Outcome, "step %d", i)
+			default:
+				require.Equal(t, step.Want.Outcome, play.Outcome(err), "step %d", i)
+			}
 			if step.Want.Delay == nil {
 				require.Zero(t, next.Delay(), "step %d", i)
 			} else {
@@ -101,12 +78,14 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 		require.Equal(t, step.Want.QuotaAfter, scopes(s)[step.Scope], "quota after step %d", i)
 		require.Equal(t, step.Want.PoolAfter, s.Snapshot().Pool, "pool after step %d", i)
 	}
-	requireFinalQuota(t, c, s)
+	if c.FinalQuota != nil {
+		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
+	}
 }
 
 func TestDoFollowsTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.Sequences {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) { doThrough(t, c) })
@@ -115,62 +94,29 @@ func TestDoFollowsTheVectors(t *testing.T) {
 	}
 }
 
-// doThrough runs the operations of a sequence through retry.Do, on the time of a bubble, and
-// checks when attempts are made and when Do returns.
+// doThrough runs the operations of a sequence through retry.Do.
 func doThrough(t *testing.T, c vectors.Sequence) {
 	t.Helper()
-	s, err := standard.New(configOf(c))
+	s, err := standard.New(play.Config(c.Behavior, c.Given))
 	require.NoError(t, err)
-	for i := 0; i < len(c.Steps); {
-		var returned time.Time // when the last attempt did
-		first := i
-		_, err := retry.Do(t.Context(), s, retry.Operation{LongPolling: c.Given.LongPolling},
-			func(context.Context) (struct{}, error) {
-				require.Less(t, i, len(c.Steps), "an attempt too many")
-				if i > first {
-					before := c.Steps[i-1].Want
-					require.Equal(t, "retry", before.Outcome, "step %d", i-1)
-					require.Equal(t, vectors.Seconds(*before.Delay), time.Since(returned), "step %d", i-1)
-					require.Equal(t, before.QuotaAfter, s.Snapshot().Scopes[0].Quota, "step %d", i-1)
-				}
-				returned = time.Now()
-				i++
-				return struct{}{}, c.Steps[i-1].Response.Err()
-			})
-		last := c.Steps[i-1]
-		requireEnd(t, last, err, time.Since(returned))
-		require.Equal(t, last.Want.QuotaAfter, s.Snapshot().Scopes[0].Quota, "step %d", i-1)
-	}
-	requireFinalQuota(t, c, s)
-}
-
-func requireFinalQuota(t *testing.T, c vectors.Sequence, s strategy) {
-	t.Helper()
-	if c.FinalQuota != nil {
-		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
-	}
-}
-
-func requireEnd(t *testing.T, last vectors.Step, err error, waited time.Duration) {
-	t.Helper()
-	switch last.Want.Outcome {
-	case "success":
-		require.NoError(t, err)
-	case "not_retryable":
-		require.Equal(t, last.Response.Err(), err)
-	default:
-		require.Equal(t, last.Want.Outcome, outcomeOf(err))
-	}
-	want := time.Duration(0)
-	if last.Want.Delay != nil {
-		want = vectors.Seconds(*last.Want.Delay)
-	}
-	require.Equal(t, want, waited, "sleep before returning")
+	op := retry.Operation{LongPolling: c.Given.LongPolling}
+	play.Sequence(t, c, func() int { return scopes(s)[""] }, func(attempt func(func(vectors.Response))) string {
+		var answered error
+		_, err := retry.Do(t.Context(), s, op, func(context.Context) (struct{}, error) {
+			attempt(func(r vectors.Response) { answered = r.Err() })
+			return struct{}{}, answered
+		})
+		outcome := play.Outcome(err)
+		if outcome == "not_retryable" {
+			require.Equal(t, answered, err)
+		}
+		return outcome
+	})
 }
 
 func TestDefaultsFollowTheVectors(t *testing.T) {
 	t.Parallel()
-	for title, file := range vectors.Load[vectors.Standard](t, "../..", os.Getenv("AWSRETRY_CONFORMANCE"), "standard.json") {
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for behavior, d := range file.Defaults {
 			t.Run(title+"/"+behavior, func(t *testing.T) {
 				s, _ := newStrategy(t, func(c *standard.Config) { c.Behavior, c.QuotaInitial = retry.Behavior(behavior), new(0) })

@@ -2,7 +2,6 @@ package vectors
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"testing"
 )
 
@@ -21,10 +20,10 @@ type CrossChecks struct {
 	Classification json.RawMessage `json:"classification"`
 }
 
-// ReadCrossChecks reads cross-checks.json from the folder testdata in root.
-func ReadCrossChecks(t *testing.T, root string) CrossChecks {
+// ReadCrossChecks reads cross-checks.json from the folder testdata of the repository.
+func ReadCrossChecks(t *testing.T) CrossChecks {
 	t.Helper()
-	return read[CrossChecks](t, filepath.Join(root, "testdata", "cross-checks.json"))
+	return read[CrossChecks](t, inTestdata(t, "cross-checks.json"))
 }
 
 // PublicTests is a file with tests in a public repository. No rule speaks of the tests in Beyond.

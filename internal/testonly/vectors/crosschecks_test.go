@@ -18,7 +18,7 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 )
 
-var update = flag.Bool("update", false, "write lab/conformance/cross-checks.md")
+var update = flag.Bool("update", false, "write testdata/cross-checks.md")
 
 // check is a case of cross-checks.json, with the names of its public tests by source.
 type check struct {
@@ -34,7 +34,7 @@ type check struct {
 // readChecks returns the file and its cases by id.
 func readChecks(t *testing.T) (vectors.CrossChecks, map[string]check) {
 	t.Helper()
-	file := vectors.ReadCrossChecks(t, "../../..")
+	file := vectors.ReadCrossChecks(t)
 	polls, err := json.Marshal(map[string]any{"long_polls": file.LongPolls})
 	require.NoError(t, err)
 	checks := map[string]check{}
@@ -47,7 +47,7 @@ func readChecks(t *testing.T) (vectors.CrossChecks, map[string]check) {
 		{"adaptive.json", file.Adaptive},
 		{"classification.json", file.Classification},
 	} {
-		rules, _ := readCases(t, part.name)
+		rules, _ := readCases(t, own, part.name)
 		var lists map[string][]json.RawMessage
 		require.NoError(t, json.Unmarshal(part.text, &lists))
 		for _, text := range slices.Concat(slices.Collect(maps.Values(lists))...) {
@@ -64,7 +64,7 @@ func TestCrossChecksNameTheirRulesAndTests(t *testing.T) {
 	t.Parallel()
 	file, checks := readChecks(t)
 	for _, name := range files() {
-		_, cases := readCases(t, name)
+		_, cases := readCases(t, own, name)
 		for _, c := range cases {
 			require.NotContains(t, checks, c.ID, name)
 		}
@@ -136,7 +136,7 @@ func numberAt(t *testing.T, text json.RawMessage, place string) (number float64)
 func TestPageOfTheCrossChecks(t *testing.T) {
 	t.Parallel()
 	file, checks := readChecks(t)
-	page := filepath.Join("..", "..", "..", "lab", "conformance", "cross-checks.md")
+	page := filepath.Join(own, "cross-checks.md")
 	want := pageOf(file, checks)
 	if *update {
 		require.NoError(t, os.WriteFile(page, []byte(want), 0o600))
@@ -149,7 +149,7 @@ func TestPageOfTheCrossChecks(t *testing.T) {
 const intro = `# Cross-checks
 
 See how this module does in public tests of AWS SDKs, most of which were not used to write the [rules](rules.md). They run
-as cases of [cross-checks.json](../../testdata/cross-checks.json):
+as cases of [cross-checks.json](cross-checks.json):
 
 ` + "```sh\ngo test ./...\n```" + `
 
@@ -181,7 +181,7 @@ func testsOf(file vectors.CrossChecks, checks map[string]check) map[string]map[s
 	return tests
 }
 
-// pageOf returns the text of lab/conformance/cross-checks.md.
+// pageOf returns the text of testdata/cross-checks.md.
 func pageOf(file vectors.CrossChecks, checks map[string]check) string {
 	tests := testsOf(file, checks)
 	var b strings.Builder

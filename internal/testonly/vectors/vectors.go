@@ -12,17 +12,16 @@ import (
 	"testing"
 )
 
-// Load reads the file of that name from the folder testdata in root, which is the path from the
-// test to the root of the module, and from the directory extra unless that is empty. The
-// contents are "own" and "shared" in the result. The part of [CrossChecks] with the same form, if
-// there is one, is "public".
-func Load[T any](t *testing.T, root, extra, name string) map[string]T {
+// Load reads the file of that name from the folder testdata of the repository and, if AWSRETRY_CONFORMANCE names a
+// directory, from that. The contents are "own" and "shared" in the result. The part of [CrossChecks] with the same form,
+// if there is one, is "public".
+func Load[T any](t *testing.T, name string) map[string]T {
 	t.Helper()
-	files := map[string]T{"own": read[T](t, filepath.Join(root, "testdata", name))}
-	if extra != "" {
-		files["shared"] = read[T](t, filepath.Join(extra, name))
+	files := map[string]T{"own": read[T](t, inTestdata(t, name))}
+	if shared := os.Getenv("AWSRETRY_CONFORMANCE"); shared != "" {
+		files["shared"] = read[T](t, filepath.Join(shared, name))
 	}
-	if part := ReadCrossChecks(t, root).part(name); part != nil {
+	if part := ReadCrossChecks(t).part(name); part != nil {
 		public, err := Decode[T](part)
 		if err != nil {
 			t.Fatalf("the part of cross-checks.json with the form of %s: %v", name, err)
@@ -30,6 +29,19 @@ func Load[T any](t *testing.T, root, extra, name string) map[string]T {
 		files["public"] = public
 	}
 	return files
+}
+
+// inTestdata returns the path of a file of vectors from the folder of the test, which may be one of another module.
+func inTestdata(t *testing.T, name string) string {
+	t.Helper()
+	for root := "."; len(root) < 100; root = filepath.Join(root, "..") {
+		path := filepath.Join(root, "testdata", name)
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("no folder above has testdata/%s", name)
+	return ""
 }
 
 func read[T any](t *testing.T, path string) (file T) {

@@ -73,7 +73,18 @@ func vectorFiles() map[string]vectorFile {
 	}
 }
 
-const root = "../../.."
+const (
+	root = "../../.."
+	own  = root + "/testdata"
+)
+
+// folders returns the folders with vectors.
+func folders() []string {
+	if shared := os.Getenv("AWSRETRY_CONFORMANCE"); shared != "" {
+		return []string{own, shared}
+	}
+	return []string{own}
+}
 
 // members returns the members of the files in a folder, by the name of the file. Those of the parts of
 // cross-checks.json are among those of the files with the same form.
@@ -104,12 +115,8 @@ func members(t *testing.T, folder string) map[string][]string {
 
 func TestEverySectionOfTheVectorsIsListed(t *testing.T) {
 	t.Parallel()
-	folders := []string{filepath.Join(root, "testdata")}
-	if shared := os.Getenv("AWSRETRY_CONFORMANCE"); shared != "" {
-		folders = append(folders, shared)
-	}
 	listed := vectorFiles()
-	for _, folder := range folders {
+	for _, folder := range folders() {
 		for name, all := range members(t, folder) {
 			require.Contains(t, listed, name, "a file in %s that no test is known to run", folder)
 			for _, member := range all {
@@ -121,8 +128,8 @@ func TestEverySectionOfTheVectorsIsListed(t *testing.T) {
 	}
 }
 
-// TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse leaves out lab/conformance, which plays the vectors on any
-// retryer, and what this package does with a section that another one runs.
+// TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse leaves out what this package does with a section that
+// another one runs.
 func TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse(t *testing.T) {
 	t.Parallel()
 	uses := map[string][]use{}
@@ -134,7 +141,7 @@ func TestSectionsOfTheVectorsRunInTheListedFoldersAndNowhereElse(t *testing.T) {
 			return err
 		}
 		folder, err := filepath.Rel(root, filepath.Dir(path))
-		if folder = filepath.ToSlash(folder); err == nil && uses[folder] == nil && folder != "lab/conformance" {
+		if folder = filepath.ToSlash(folder); err == nil && uses[folder] == nil {
 			uses[folder] = testsIn(t, folder)
 		}
 		return err
