@@ -14,7 +14,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 )
 
 // A checkout has the packages of one module, and the tests of it.
@@ -25,7 +24,6 @@ type checkout struct {
 	switches     string // the overlay of all changes that can be made at run time
 	temp         string
 	out          io.Writer
-	timeout      time.Duration
 }
 
 type file struct {

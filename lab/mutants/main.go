@@ -23,7 +23,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 func main() {
@@ -45,7 +44,6 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	seed := flags.Uint64("seed", 1, "of the draw")
 	from := flags.String("from", "", "try the changes that are printed in a `file`")
 	list := flags.Bool("list", false, "print the changes, and run no tests")
-	timeout := flags.Duration("timeout", 5*time.Minute, "of the tests of a package")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -57,7 +55,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	c.out, c.timeout = out, *timeout
+	c.out = out
 	if *only != "" {
 		tested := strings.Split(*only, ",")
 		c.suites = slices.DeleteFunc(c.suites, func(s *suite) bool { return !slices.Contains(tested, s.dir) })
@@ -101,7 +99,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if c.temp, err = os.MkdirTemp("", "mutants"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(c.temp)
+	defer func() { _ = os.RemoveAll(c.temp) }()
 	if err := c.tryAll(ctx, drawn, *n); err != nil {
 		return err
 	}

@@ -20,9 +20,9 @@ import (
 // A trial is what the tests of a package do in the program with all switches, while none is on.
 type trial struct {
 	program string
-	reached string // the numbers of the changes in functions that ran, each on a line
-	skip    string // the tests that failed, as a pattern
-	cpu     time.Duration
+	reached string           // the numbers of the changes in functions that ran, each on a line
+	skip    string           // the tests that failed, as a pattern
+	took    [2]time.Duration // of the processor, and of the clock
 }
 
 // A verdict says which test noticed a change first.
@@ -55,19 +55,20 @@ func (c *checkout) try(ctx context.Context, m change, number int) (v verdict, er
 			if program, err = c.link(ctx, s, overlay); err != nil {
 				return v, err
 			}
-			defer os.Remove(program)
+			defer func() { _ = os.Remove(program) }()
 		} else if !strings.Contains("\n"+s.trial.reached, fmt.Sprintf("\n%d\n", number)) {
 			continue
 		}
 		v.idle = false
-		limit := 10*s.trial.cpu + 30*time.Second
+		// Enough on a machine that has become slower since the trial.
+		limit := [2]time.Duration{5*s.trial.took[0] + 10*time.Second, 10*s.trial.took[1] + time.Minute}
 		out, _, err := c.play(ctx, s, program, limit, "MUTANT="+strconv.Itoa(number), "-test.failfast", "-test.skip="+s.trial.skip)
 		switch {
 		case ctx.Err() != nil:
 			return v, ctx.Err()
 		case err != nil:
 			late := strings.Contains(err.Error(), "killed")
-			return verdict{dir: s.dir, test: firstFailure(out), late: late}, nil
+			return verdict{dir: s.dir, test: firstFailure(out.String()), late: late}, nil
 		}
 	}
 	return v, nil
@@ -88,17 +89,17 @@ func (c *checkout) prepare(ctx context.Context, s *suite) (err error) {
 		if err := os.WriteFile(list, nil, 0o600); err != nil {
 			return err
 		}
-		out, cpu, failed := c.play(ctx, s, t.program, time.Hour, "MUTANTS_REACHED="+list, "-test.skip="+t.skip)
+		out, took, failed := c.play(ctx, s, t.program, [2]time.Duration{time.Hour, time.Hour}, "MUTANTS_REACHED="+list, "-test.skip="+t.skip)
 		if failed == nil {
 			reached, err := os.ReadFile(list)
-			t.reached, t.cpu, s.trial = string(reached), cpu, t
+			t.reached, t.took, s.trial = string(reached), took, t
 			return err
 		}
-		for _, match := range regexp.MustCompile(`(?m)^--- FAIL: (\S+)`).FindAllStringSubmatch(out, -1) {
+		for _, match := range regexp.MustCompile(`(?m)^--- FAIL: (\S+)`).FindAllStringSubmatch(out.String(), -1) {
 			fmt.Fprintf(c.out, "%s %s\tleft out, since it fails without a change\n", s.dir, match[1])
 			t.skip = strings.TrimPrefix(t.skip+"|^"+match[1]+"$", "|")
 		}
-		err = fmt.Errorf("the tests of %s without a change: %w\n%s", s.dir, failed, out)
+		err = fmt.Errorf("the tests of %s without a change: %w\n%s", s.dir, failed, &out)
 	}
 	return err
 }
@@ -114,12 +115,12 @@ func (c *checkout) link(ctx context.Context, s *suite, overlay string) (program 
 }
 
 // play runs a test program, and with it ends all that it has started.
-func (c *checkout) play(ctx context.Context, s *suite, program string, cpu time.Duration, variable string, flags ...string) (string, time.Duration, error) {
+func (c *checkout) play(ctx context.Context, s *suite, program string, limit [2]time.Duration, variable string, flags ...string) (out head, took [2]time.Duration, err error) {
 	// A loop without end stops soon, on a slow machine too, and fills no memory. Without the timer of a timeout, the
 	// runtime ends a program whose goroutines all wait for each other.
-	limit := fmt.Sprintf(`ulimit -t %d -v 8000000; exec "$0" "$@"`, int(cpu.Seconds()))
-	args := []string{"-c", limit, program, "-test.paniconexit0", "-test.timeout=0"}
-	ctx, cancel := clock.WithTimeout(ctx, clock.System{}, c.timeout)
+	script := fmt.Sprintf(`ulimit -t %d -v 8000000; exec "$0" "$@"`, int(limit[0].Seconds()))
+	args := []string{"-c", script, program, "-test.paniconexit0", "-test.timeout=0"}
+	ctx, cancel := clock.WithTimeout(ctx, clock.System{}, limit[1])
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "sh", append(args, flags...)...)
 	cmd.Dir = filepath.Join(c.root, s.dir)
@@ -127,17 +128,16 @@ func (c *checkout) play(ctx context.Context, s *suite, program string, cpu time.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	kill := func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.Cancel, cmd.WaitDelay = kill, 10*time.Second
-	var out head
 	cmd.Stdout, cmd.Stderr = &out, &out
-	err := cmd.Run()
-	if cmd.Process == nil {
-		return "", 0, err
+	before := clock.System{}.Now()
+	if err = cmd.Run(); cmd.Process == nil {
+		return out, took, err
 	}
 	_ = kill()
 	if errors.Is(err, exec.ErrWaitDelay) {
 		err = nil
 	}
-	return out.String(), cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), err
+	return out, [2]time.Duration{cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), clock.System{}.Now().Sub(before)}, err
 }
 
 // A head keeps the first megabyte that is written to it.
