@@ -46,6 +46,10 @@ ROUNDS ?= 10
 SEEDS ?= 5
 FUZZTIME ?= 10s
 SOAK ?= 3m
+# The folder of a module, . for the core, or folders in one; how many changes to draw, and the seed of the draw.
+PART ?= .
+N ?= 100
+SEED ?= 1
 
 # $(call in,MODULES,COMMAND) is one recipe line for each module, so that make stops at the first that fails.
 define in
@@ -162,6 +166,10 @@ bench-effect: ## play all libraries in virtual time, SEEDS times, and print tabl
 .PHONY: soak
 soak: ## play what was promised with two features at once, for SOAK; three minutes
 	cd lab && go test -vet=off -count=1 -timeout 0 -run '^TestPromisesHoldWithTwoFeatures$$' ./promises -soak $(SOAK)
+
+.PHONY: mutants
+mutants: ## change PART in N places, one at a time, drawn with SEED, and print which test notices each first; ten minutes
+	cd lab && go run ./mutants -in $(PART) -n $(N) -seed $(SEED)
 
 .PHONY: never-worse
 never-worse: ## print all rows of awsretry beside the plain SDK, and write those of lab/sdktest/RESULTS.md; 35 s

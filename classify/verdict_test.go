@@ -34,7 +34,7 @@ func TestVerdictsSayWhatTheyWereMadeFrom(t *testing.T) {
 		{classify.RetryAs(classify.Server), "retry", classify.Server, "retry(server)"},
 		{classify.RetryAs(classify.Client), "retry", classify.Client, "retry(client)"},
 		{classify.RetryAs(classify.ClockSkew), "retry", classify.ClockSkew, "retry(clock_skew)"},
-		{classify.RetryAs(classify.Timeout).AtMost(10), "retry", classify.Timeout, "retry(timeout, at most 10)"},
+		{classify.RetryAs(classify.Timeout).AtMost(1), "retry", classify.Timeout, "retry(timeout, at most 1)"},
 		{classify.RetryAs(math.MaxUint8), "retry", math.MaxUint8, "retry(unknown)"},
 	} {
 		t.Run(c.text, func(t *testing.T) {

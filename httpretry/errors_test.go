@@ -170,7 +170,9 @@ func TestErrorOfTheLegacyChannelIsFinal(t *testing.T) {
 
 func TestErrorsOfConnectionsSayWhetherTheyAreTimeouts(t *testing.T) {
 	t.Parallel()
-	for cause, want := range map[error]bool{os.ErrDeadlineExceeded: true, io.ErrUnexpectedEOF: false} {
+	for cause, want := range map[error]bool{
+		os.ErrDeadlineExceeded: true, io.ErrUnexpectedEOF: false, &fielded{os.ErrDeadlineExceeded}: false,
+	} {
 		transport := newTransport(t, httpretry.Config{
 			Strategy: on(t, nil), MaxAttempts: 1,
 			Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {

@@ -14,11 +14,15 @@ import (
 	"github.com/awsretry/awsretry/internal/errtree"
 )
 
-// list is an error that wraps several and cannot be compared.
+// list is an error that wraps several and cannot be compared. It says that it is every list of four.
 type list []error
 
 func (list) Error() string     { return "list" }
 func (l list) Unwrap() []error { return l }
+func (list) Is(target error) bool {
+	l, ok := target.(list) //nolint:errorlint // the target alone
+	return ok && len(l) == 4
+}
 
 // loop is an error that wraps several, perhaps itself.
 type loop struct{ inner []error }
@@ -61,7 +65,7 @@ func grow(random *rand.Rand, depth int) error {
 	case 0:
 		return number(random.IntN(3))
 	case 1:
-		return alias{io.EOF}
+		return alias{[]error{io.EOF, nil}[random.IntN(2)]}
 	case 2:
 		return io.EOF
 	case 3:
@@ -81,7 +85,7 @@ func TestFindsWhatTheStandardLibraryFinds(t *testing.T) {
 	for seed := range uint64(2000) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		err := grow(random, 5)
-		for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, number(1), alias{io.EOF}, list{io.EOF}, err, nil} {
+		for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, number(1), alias{io.EOF}, list{io.EOF}, make(list, 4), err, nil} {
 			require.Equal(t, errors.Is(err, target), errtree.Is(err, target), "seed %d, target %v", seed, target)
 		}
 		requireSame[number](t, err)
@@ -116,30 +120,28 @@ func TestLooksAtNoMoreThanTheLimit(t *testing.T) {
 	require.LessOrEqual(t, looked, errtree.Max)
 	require.False(t, errtree.Is(self, io.EOF))
 
-	for _, c := range []struct {
-		name   string
-		before int // errors before the one that is looked for
-		nils   bool
-		want   bool
-	}{
-		{"the last one that is looked at", errtree.Max - 1, false, true},
-		{"the first one that is not", errtree.Max, false, false},
-		{"the last one after nils", errtree.Max - 1, true, true},
-		{"the first one that is not after nils", errtree.Max, true, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			err := error(number(7))
-			if c.nils {
-				err = &loop{append(make([]error, c.before-1), err)}
-			} else {
-				for range c.before {
-					err = &loop{[]error{err}}
-				}
+	for name, after := range map[string]func(n int) error{
+		"errors that wrap one": func(n int) (err error) {
+			for err = number(7); n > 0; n-- {
+				err = fmt.Errorf("wrap: %w", err)
 			}
-			require.Equal(t, c.want, errtree.Is(err, number(7)))
-			_, ok := errtree.As[number](err)
-			require.Equal(t, c.want, ok)
+			return err
+		},
+		"errors that wrap several": func(n int) (err error) {
+			for err = number(7); n > 0; n-- {
+				err = &loop{[]error{err}}
+			}
+			return err
+		},
+		"nils": func(n int) error { return &loop{append(make([]error, n-1), number(7))} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, before := range []int{errtree.Max - 1, errtree.Max} {
+				require.Equal(t, before < errtree.Max, errtree.Is(after(before), number(7)))
+				_, ok := errtree.As[number](after(before))
+				require.Equal(t, before < errtree.Max, ok)
+			}
 		})
 	}
 }
