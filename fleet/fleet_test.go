@@ -22,41 +22,48 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-var orders = retry.ScopeKey{Account: "111122223333", Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
+const ms = time.Millisecond
 
-// stock is a store that gives a member all the slots that it can use.
-type stock struct{}
+var (
+	orders  = retry.ScopeKey{Account: "111122223333", Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
+	errGone = errors.New("gone")
+)
 
-func (stock) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
-	return fleet.Reply{Epoch: 2, Rate: 1e9, Slots: 1e9, State: "-"}, nil
-}
-
-// withSlots returns a member with more slots in hand than a test can use.
-func withSlots(tb testing.TB, clk clock.Clock) adaptive.Limiter {
-	tb.Helper()
-	f, err := fleet.New(fleet.Config{Store: stock{}, Namespace: "test"})
-	require.NoError(tb, err)
-	tb.Cleanup(f.Close)
-	l := f.NewLimiter(orders, clk)
-	_, err = l.Acquire(context.Background(), ratelimit.Request{})
-	require.NoError(tb, err)
-	return l
-}
-
-// replies is a store that a test answers for. It counts the calls.
+// replies is a store that a test answers for: by fail, which may be nil, while away is set, else by
+// call, which may be nil for a Memory. It keeps what it is asked.
 type replies struct {
 	call func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error)
+	fail func(ctx context.Context) (fleet.Reply, error)
 
-	mu   sync.Mutex
-	asks []fleet.Ask
+	memory fleet.Memory
+	mu     sync.Mutex
+	away   bool
+	keys   []string
+	asks   []fleet.Ask
 }
 
-func (r *replies) Call(ctx context.Context, _ string, ask fleet.Ask) (fleet.Reply, error) {
+func (r *replies) Call(ctx context.Context, key string, ask fleet.Ask) (fleet.Reply, error) {
 	r.mu.Lock()
-	r.asks = append(r.asks, ask)
-	n := len(r.asks)
+	r.keys, r.asks = append(r.keys, key), append(r.asks, ask)
+	n, away := len(r.asks), r.away
 	r.mu.Unlock()
-	return r.call(ctx, n, ask)
+	switch {
+	case away && r.fail != nil:
+		return r.fail(ctx)
+	case away:
+		return fleet.Reply{}, errGone
+	case r.call != nil:
+		return r.call(ctx, n, ask)
+	}
+	return r.memory.Call(ctx, key, ask)
+}
+
+// Away lets the store be away from now on, or be back.
+func (r *replies) Away(away bool) {
+	synctest.Wait()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.away = away
 }
 
 // Asks returns what was asked so far.
@@ -66,6 +73,12 @@ func (r *replies) Asks() []fleet.Ask {
 	return slices.Clone(r.asks)
 }
 
+// Last returns the last ask.
+func (r *replies) Last() fleet.Ask {
+	asks := r.Asks()
+	return asks[len(asks)-1]
+}
+
 // answers is a store with the given replies, the last of which repeats.
 func answers(all ...fleet.Reply) *replies {
 	return &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
@@ -73,18 +86,11 @@ func answers(all ...fleet.Reply) *replies {
 	}}
 }
 
-// stuck is a store that always fails.
-type stuck struct{}
-
-func (stuck) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
-	return fleet.Reply{}, errors.New("stuck")
-}
-
-// storeFunc is a store that answers by key.
-type storeFunc func(key string) (fleet.Reply, error)
-
-func (f storeFunc) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {
-	return f(key)
+// slow is a store that takes so long for each answer, or to the end of the call, and has no limit.
+func slow(takes time.Duration) *replies {
+	return &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+		return fleet.Reply{}, clock.System{}.Sleep(ctx, takes)
+	}}
 }
 
 // journal is an observer that keeps the events.
@@ -110,11 +116,14 @@ func (j *journal) Kinds() string {
 	return strings.Join(kinds, " ")
 }
 
-// newFleet returns a fleet on the clock of the bubble that is closed at the end of the test.
+// newFleet returns a fleet that is closed at the end of the test. Its store is a Memory if there is none.
 func newFleet(tb testing.TB, config fleet.Config) *fleet.Fleet {
 	tb.Helper()
 	if config.Namespace == "" {
 		config.Namespace = "test"
+	}
+	if config.Store == nil {
+		config.Store = &fleet.Memory{}
 	}
 	f, err := fleet.New(config)
 	require.NoError(tb, err)
@@ -122,17 +131,35 @@ func newFleet(tb testing.TB, config fleet.Config) *fleet.Fleet {
 	return f
 }
 
+// inBubble plays with a fleet and its member for orders, in the time of a bubble.
+func inBubble(t *testing.T, config fleet.Config, play func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		f := newFleet(t, config)
+		play(t, f, f.NewLimiter(orders, nil))
+	})
+}
+
 // send acquires, and reports an answer after 10 ms. It returns how long the attempt waited.
 func send(tb testing.TB, l adaptive.Limiter, throttled bool) time.Duration {
 	tb.Helper()
-	clk := clock.System{}
-	began := clk.Now()
+	began := now()
 	sent, err := l.Acquire(context.Background(), ratelimit.Request{})
 	require.NoError(tb, err)
-	waited := clk.Now().Sub(began)
-	require.NoError(tb, clk.Sleep(context.Background(), 10*time.Millisecond))
+	waited := now().Sub(began)
+	pass(tb, 10*ms)
 	l.Report(ratelimit.Response{Sent: sent, Throttled: throttled})
 	return waited
+}
+
+// sends makes n attempts one after the other, and returns how long that took.
+func sends(tb testing.TB, l adaptive.Limiter, n int) time.Duration {
+	tb.Helper()
+	began := now()
+	for range n {
+		send(tb, l, false)
+	}
+	return now().Sub(began)
 }
 
 // source returns where the send rate of a limiter comes from.
@@ -170,43 +197,30 @@ func TestNewNamesTheFieldThatIsWrong(t *testing.T) {
 
 func TestFleetSharesScopesButNotTheStrategyAsAWhole(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
-	require.NotNil(t, f.NewLimiter(orders, clock.System{}))
-	require.Nil(t, f.NewLimiter(retry.ScopeKey{}, clock.System{}))
-	require.Nil(t, f.NewLimiter(retry.OverflowKey(), clock.System{}))
+	f := newFleet(t, fleet.Config{})
+	require.NotNil(t, f.NewLimiter(orders, nil))
+	require.Nil(t, f.NewLimiter(retry.ScopeKey{}, nil))
+	require.Nil(t, f.NewLimiter(retry.OverflowKey(), nil))
+	require.Nil(t, f.Config(adaptive.Config{}).NewLimiter(retry.ScopeKey{}, nil))
 
-	all := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Share: func(scope retry.ScopeKey) bool { return scope != orders }})
-	require.Nil(t, all.NewLimiter(orders, clock.System{}))
-	require.NotNil(t, all.NewLimiter(retry.ScopeKey{}, clock.System{}))
-}
+	all := newFleet(t, fleet.Config{Share: func(scope retry.ScopeKey) bool { return scope != orders }})
+	require.Nil(t, all.NewLimiter(orders, nil))
+	require.NotNil(t, all.NewLimiter(retry.ScopeKey{}, nil))
 
-func TestConfigKeepsTheLimitersOfScopesThatAreNotShared(t *testing.T) {
-	t.Parallel()
-	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
 	own := sendrate.NewLimiter(sendrate.Config{}, clock.System{})
 	config := f.Config(adaptive.Config{
-		SendCost:   3,
-		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return own },
+		SendCost: 3, NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return own },
 	})
 	require.InDelta(t, 3, config.SendCost, 0)
 	require.Same(t, own, config.NewLimiter(retry.ScopeKey{}, clock.System{}))
 	require.NotSame(t, own, config.NewLimiter(orders, clock.System{}))
-	require.Nil(t, f.Config(adaptive.Config{}).NewLimiter(retry.ScopeKey{}, clock.System{}))
 }
 
+// An impossible one does not count: the strategy reports it.
 func TestSendLimitOfAConfigHoldsWhileTheScopeIsOpen(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
-	config := f.Config(adaptive.Config{SendLimit: limitOf(7)})
-	state := config.NewLimiter(orders, clock.System{}).State()
-	require.True(t, state.Limited)
-	require.InDelta(t, 7, float64(state.FillRate), 0)
-}
-
-// The strategy reports it.
-func TestImpossibleSendLimitOfAConfigDoesNotCount(t *testing.T) {
-	t.Parallel()
 	for _, limit := range []adaptive.SendLimit{
+		{Starting: 7, Ceiling: 7},
 		{Ceiling: 0.001},
 		{Starting: -1, Ceiling: 1},
 		{Starting: 30, Ceiling: 20},
@@ -214,61 +228,46 @@ func TestImpossibleSendLimitOfAConfigDoesNotCount(t *testing.T) {
 		{Starting: ratelimit.Rate(math.Inf(1))},
 		{Ceiling: 2, Burst: 0.5},
 	} {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
-		config := f.Config(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit }})
-		state := config.NewLimiter(orders, clock.System{}).State()
-		require.False(t, state.Limited, "%+v", limit)
-		require.Error(t, config.SendLimit(orders).Validate())
+		config := newFleet(t, fleet.Config{}).Config(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit }})
+		state := config.NewLimiter(orders, nil).State()
+		require.Equal(t, limit.Validate() == nil, state.Limited, "%+v", limit)
+		if state.Limited {
+			require.InDelta(t, 7, state.FillRate, 0)
+		}
 	}
 }
 
-func TestCeilingAloneIsAKnownLimitToo(t *testing.T) {
+func TestKnownLimitHoldsFromTheFirstAttemptOn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: func(retry.ScopeKey) adaptive.SendLimit {
-			return adaptive.SendLimit{Ceiling: 20}
-		}})
-		l := f.NewLimiter(orders, clock.System{})
-		began := now()
-		for range 601 {
-			send(t, l, false)
-		}
-		require.Equal(t, "fleet", source(l))
-		require.InDelta(t, 30*time.Second, now().Sub(began), float64(300*time.Millisecond), "it never grows")
-	})
-}
-
-func TestCeilingBelowTheLeastRateHolds(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: func(retry.ScopeKey) adaptive.SendLimit {
-			return adaptive.SendLimit{Ceiling: 0.001}
-		}})
-		l := f.NewLimiter(orders, nil)
-		began := now()
-		for range 5 {
-			send(t, l, false)
-		}
-		require.Greater(t, now().Sub(began), time.Minute)
-	})
-}
-
-// keys is a store that keeps the keys of its calls.
-type keys struct{ seen chan string }
-
-func (k keys) Call(_ context.Context, key string, _ fleet.Ask) (fleet.Reply, error) {
-	k.seen <- key
-	return fleet.Reply{}, nil
+	for name, c := range map[string]struct {
+		limit       adaptive.SendLimit
+		n           int
+		least, most time.Duration
+	}{
+		"a ceiling alone, which never grows": {adaptive.SendLimit{Ceiling: 20}, 601, 29700 * ms, 30300 * ms},
+		"below the least rate":               {adaptive.SendLimit{Ceiling: 0.001}, 5, time.Minute, time.Hour},
+		"starting above the ceiling":         {adaptive.SendLimit{Starting: 100, Ceiling: 20}, 601, 29700 * ms, 30300 * ms},
+		"negative":                           {adaptive.SendLimit{Starting: -5}, 50, 500 * ms, 500 * ms},
+		"too high":                           {adaptive.SendLimit{Starting: 1e10}, 50, 500 * ms, 500 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, fleet.Config{Limit: func(retry.ScopeKey) adaptive.SendLimit { return c.limit }},
+				func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+					took := sends(t, l, c.n)
+					require.True(t, took >= c.least && took <= c.most, took)
+				})
+		})
+	}
 }
 
 func TestEachScopeHasAKeyOfItsOwn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := keys{make(chan string, 100)}
-		seen := map[string]string{}
-		for _, namespace := range []string{"prod", "prod:a", "prod/a", "prod a"} {
-			f := newFleet(t, fleet.Config{Store: store, Namespace: namespace})
-			for _, scope := range []retry.ScopeKey{
+	seen := map[string]string{}
+	for _, namespace := range []string{"prod", "prod:a", "prod/a", "prod a"} {
+		store := answers(fleet.Reply{})
+		inBubble(t, fleet.Config{Store: store, Namespace: namespace}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
+			for i, scope := range []retry.ScopeKey{
 				orders,
 				{Scope: "a"},
 				{Account: "a"},
@@ -283,31 +282,29 @@ func TestEachScopeHasAKeyOfItsOwn(t *testing.T) {
 				{Scope: "a b"},
 				{Scope: "a+b"},
 			} {
-				send(t, f.NewLimiter(scope, clock.System{}), false)
-				version, key, _ := strings.Cut(<-store.seen, ":")
+				send(t, f.NewLimiter(scope, nil), false)
+				version, key, _ := strings.Cut(store.keys[i], ":")
 				require.Regexp(t, "^f2-[0-9a-f]{8}$", version)
 				text := fmt.Sprintf("%s %#v", namespace, scope)
 				require.Empty(t, seen[key], "%s and %s", key, text)
 				seen[key] = text
 				require.True(t, strings.HasPrefix(key, namespace+":"), key)
 			}
-		}
-		require.Contains(t, seen, "prod:/111122223333/dynamodb/eu-central-1//orders")
-	})
+		})
+	}
+	require.Contains(t, seen, "prod:/111122223333/dynamodb/eu-central-1//orders")
 }
 
 func TestCloseEndsTheCalls(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ended := false
-		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
-			<-ctx.Done()
-			ended = true
-			return fleet.Reply{}, ctx.Err()
-		}}
-		var seen journal
-		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1, Observer: seen.Observe})
-		l := f.NewLimiter(orders, clock.System{})
+	ended := false
+	store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+		<-ctx.Done()
+		ended = true
+		return fleet.Reply{}, ctx.Err()
+	}}
+	var seen journal
+	inBubble(t, fleet.Config{Store: store, JoinWait: -1, Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, false)
 		began := now()
 		f.Close()
@@ -317,7 +314,7 @@ func TestCloseEndsTheCalls(t *testing.T) {
 		send(t, l, true)
 		pass(t, time.Hour)
 		send(t, l, true)
-		send(t, f.NewLimiter(retry.ScopeKey{Scope: "new"}, clock.System{}), false)
+		send(t, f.NewLimiter(retry.ScopeKey{Scope: "new"}, nil), false)
 		require.Len(t, store.Asks(), 1)
 		require.Equal(t, orders, f.Snapshot()[0].Key)
 		require.Equal(t, uint64(1), f.Snapshot()[0].Calls)
@@ -331,32 +328,24 @@ func TestCloseDoesNotWaitForAStoreThatHangs(t *testing.T) {
 		hung := make(chan struct{})
 		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
 			<-hung
-			return fleet.Reply{}, errors.New("at last")
+			return fleet.Reply{}, errGone
 		}}
 		f := newFleet(t, fleet.Config{Store: store, JoinWait: -1})
-		send(t, f.NewLimiter(orders, clock.System{}), false)
+		send(t, f.NewLimiter(orders, nil), false)
 		began := now()
 		f.Close()
-		require.Equal(t, 250*time.Millisecond, now().Sub(began))
+		require.Equal(t, 250*ms, now().Sub(began))
 		close(hung)
 	})
 }
 
 func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var seen journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: seen.Observe})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 200 {
-			send(t, l, false)
-		}
+	var seen journal
+	inBubble(t, fleet.Config{Limit: limitOf(20), Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		sends(t, l, 200)
 		f.Close()
-		began := now()
-		for range 200 {
-			send(t, l, false)
-		}
-		require.InDelta(t, 10*time.Second, now().Sub(began), float64(time.Second))
+		require.InDelta(t, 10*time.Second, sends(t, l, 200), float64(time.Second))
 		require.Equal(t, "fleet-lost", source(l))
 		require.Equal(t, "limited", seen.Kinds(), "Close is no loss")
 	})
@@ -372,15 +361,10 @@ func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
-					if n > 1 {
-						return fleet.Reply{}, errors.New("gone")
-					}
-					return fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * time.Millisecond, State: "-"}, nil
-				}}
-				f := newFleet(t, fleet.Config{Store: store, Random: random})
-				l := f.NewLimiter(orders, clock.System{})
+			store := answers(fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * ms, State: "-"})
+			inBubble(t, fleet.Config{Store: store, Random: random}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				send(t, l, false)
+				store.Away(true)
 				for range 20 {
 					require.LessOrEqual(t, send(t, l, false), 2*time.Second)
 				}
@@ -390,84 +374,41 @@ func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 	}
 }
 
-func TestRandomIsCalledWithoutALock(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var f *fleet.Fleet
-		f = newFleet(t, fleet.Config{Store: stuck{}, Random: func() float64 {
-			return float64(len(f.Snapshot())) / 2
-		}})
-		send(t, f.NewLimiter(orders, nil), false)
-	})
-}
-
-func TestPanicOfTheObserverIsRecovered(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: func(fleet.Event) { panic("observer") }})
-		l := f.NewLimiter(orders, clock.System{})
-		send(t, l, false)
-		require.Equal(t, "fleet", source(l))
-	})
-}
-
-func TestObserverMayAskForTheState(t *testing.T) {
+func TestCallbacksMayAskForTheState(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var f *fleet.Fleet
 		var l adaptive.Limiter
 		var states []fleet.State
-		f = newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20), Observer: func(fleet.Event) {
-			states = append(states, f.Snapshot()[0].State)
-			l.Report(ratelimit.Response{})
-			_ = l.State()
-			_ = l.Expected(ratelimit.Request{})
-		}})
-		l = f.NewLimiter(orders, clock.System{})
+		store := &replies{}
+		f = newFleet(t, fleet.Config{
+			Store: store, Limit: limitOf(20), Random: func() float64 { return float64(len(f.Snapshot())) / 2 },
+			Observer: func(fleet.Event) {
+				states = append(states, f.Snapshot()[0].State)
+				l.Report(ratelimit.Response{})
+				_ = l.State()
+				_ = l.Expected(ratelimit.Request{})
+				panic("observer")
+			},
+		})
+		l = f.NewLimiter(orders, nil)
 		send(t, l, false)
-		require.Equal(t, []fleet.State{fleet.Slots}, states)
+		store.Away(true)
+		sends(t, l, 5)
+		require.Equal(t, []fleet.State{fleet.Slots, fleet.Alone}, states)
 	})
-}
-
-func TestFleetOnAFakeClockTakesNoTimeAndIsTheSameEachTime(t *testing.T) {
-	t.Parallel()
-	play := func() (at []time.Duration) {
-		start := time.Unix(0, 0)
-		clk := clock.NewFake(start)
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{Clock: clk}, Limit: limitOf(4), Clock: clk})
-		l := f.NewLimiter(orders, clk)
-		work := func() {
-			for range 10 {
-				sent, err := l.Acquire(context.Background(), ratelimit.Request{})
-				if err != nil {
-					t.Error(err)
-				}
-				at = append(at, sent.Sub(start))
-				l.Report(ratelimit.Response{Sent: sent})
-			}
-		}
-		clk.Run(work)
-		return at
-	}
-	first := play()
-	require.InDelta(t, 2250*time.Millisecond, first[9], float64(100*time.Millisecond))
-	for range 3 {
-		require.Equal(t, first, play())
-	}
 }
 
 func TestStrategySharesTheRateOfTheFleet(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Limit: limitOf(20)})
+	inBubble(t, fleet.Config{Limit: limitOf(20)}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
 		strategy, err := adaptive.New(f.Config(adaptive.Config{}))
 		require.NoError(t, err)
 		began := now()
 		for range 100 {
-			require.NoError(t, retry.DoErr(context.Background(), strategy, retry.Operation{Service: "dynamodb", Resource: "orders"},
-				func(context.Context) error { return nil }))
+			require.NoError(t, retry.DoErr(context.Background(), strategy, operation, fine))
 		}
-		require.InDelta(t, 5*time.Second, now().Sub(began), float64(300*time.Millisecond))
+		require.InDelta(t, 5*time.Second, now().Sub(began), float64(300*ms))
 		scopes := strategy.Snapshot().Scopes
 		require.Equal(t, "fleet", scopes[len(scopes)-1].SendRateSource)
 		require.InDelta(t, 20, scopes[len(scopes)-1].FleetRate, 1)

@@ -3,7 +3,6 @@ package fleet_test
 import (
 	"context"
 	"runtime"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,6 +14,16 @@ import (
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
+
+// withSlots returns a member with more slots in hand than a test can use.
+func withSlots(tb testing.TB, clk clock.Clock) adaptive.Limiter {
+	tb.Helper()
+	store := answers(fleet.Reply{Epoch: 2, Rate: 1e9, Slots: 1e9, State: "-"})
+	l := newFleet(tb, fleet.Config{Store: store}).NewLimiter(orders, clk)
+	_, err := l.Acquire(context.Background(), ratelimit.Request{})
+	require.NoError(tb, err)
+	return l
+}
 
 func BenchmarkAcquireAndReport(b *testing.B) {
 	run := func(b *testing.B, l adaptive.Limiter) {
@@ -35,10 +44,7 @@ func BenchmarkAcquireAndReport(b *testing.B) {
 		run(b, l)
 	})
 	b.Run("open", func(b *testing.B) {
-		f, err := fleet.New(fleet.Config{Store: &fleet.Memory{}, Namespace: "test"})
-		require.NoError(b, err)
-		b.Cleanup(f.Close)
-		run(b, f.NewLimiter(orders, clock.System{}))
+		run(b, newFleet(b, fleet.Config{}).NewLimiter(orders, nil))
 	})
 	b.Run("without a fleet", func(b *testing.B) {
 		run(b, sendrate.NewLimiter(sendrate.Config{}, clock.System{}))
@@ -49,14 +55,12 @@ func BenchmarkAcquireAndReport(b *testing.B) {
 func BenchmarkReplyWhileManyWait(b *testing.B) {
 	const most, least = 10_000, 9_000
 	clk := clock.NewFake(time.Unix(1e9, 0))
-	store := &trickle{}
+	store := answers(fleet.Reply{Epoch: 2, Rate: 1000, Slots: 1, Start: 50 * ms, State: "-"})
 	l := newFleet(b, fleet.Config{Store: store, Clock: clk, JoinWait: -1}).NewLimiter(orders, nil)
+	calls := func() uint64 { return l.State().StoreCalls }
 	ctx, cancel := context.WithCancel(context.Background())
 	b.Cleanup(cancel)
-	waiting := func() int {
-		n := l.State().Waiting
-		return n
-	}
+	waiting := func() int { return l.State().Waiting }
 	fill := func() {
 		for range most - waiting() {
 			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
@@ -72,17 +76,9 @@ func BenchmarkReplyWhileManyWait(b *testing.B) {
 			fill()
 			b.StartTimer()
 		}
-		for before := store.calls.Load(); store.calls.Load() == before; {
+		for before := calls(); calls() == before; {
 			clk.AdvanceToNext()
 		}
 	}
 	require.Equal(b, "fleet", source(l), "no call has failed")
-}
-
-// trickle is a store that gives one slot at a time.
-type trickle struct{ calls atomic.Int64 }
-
-func (t *trickle) Call(context.Context, string, fleet.Ask) (fleet.Reply, error) {
-	t.calls.Add(1)
-	return fleet.Reply{Epoch: 2, Rate: 1000, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
 }

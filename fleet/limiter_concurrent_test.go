@@ -2,104 +2,64 @@ package fleet_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Callers give up at random, a hundred thousand times in all, and each slot is used once at
-// most: no more attempts are sent than slots were given out.
+// Callers give up at random. No more attempts are sent than slots were given out, and the store hears
+// of each answer once.
 func TestNoSlotIsUsedTwiceWhereverCallersGiveUp(t *testing.T) {
 	t.Parallel()
-	const callers, each = 200, 500
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		var given atomic.Int64
-		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-			reply, err := memory.Call(ctx, "", ask)
-			given.Add(int64(reply.Slots))
-			return reply, err
-		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(500)})
-		l := f.NewLimiter(orders, clock.System{})
+	const callers, each = 100, 100
+	var given, heard, sent, gaveUp atomic.Int64
+	var memory fleet.Memory
+	store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
+		reply, err := memory.Call(ctx, "", ask)
+		given.Add(int64(reply.Slots))
+		heard.Add(int64(ask.OK + ask.Bad))
+		return reply, err
+	}}
+	inBubble(t, fleet.Config{Store: store, Limit: limitOf(500)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, false)
 		given.Store(int64(f.Snapshot()[0].SlotsInHand))
-		var sent, gaveUp atomic.Int64
 		var wg sync.WaitGroup
 		for i := range callers {
 			wg.Go(func() {
 				random := rand.New(rand.NewPCG(uint64(i), 3)) //nolint:gosec // small
 				for range each {
-					ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Duration(random.IntN(400))*time.Millisecond)
-					at, err := l.Acquire(ctx, ratelimit.Request{MaxQueue: random.IntN(3) * 100})
+					ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Duration(random.IntN(400))*ms)
+					at, err := l.Acquire(ctx, ratelimit.Request{MaxQueue: random.IntN(3) * 50})
 					if err == nil {
 						sent.Add(1)
 						l.Report(ratelimit.Response{Sent: at})
 					} else {
 						gaveUp.Add(1)
 					}
+					_, _, _ = l.State(), l.Expected(ratelimit.Request{}), f.Snapshot()
 					<-ctx.Done()
 					cancel()
 				}
 			})
 		}
 		wg.Wait()
-		require.Equal(t, int64(callers*each), sent.Load()+gaveUp.Load())
+		require.EqualValues(t, callers*each, sent.Load()+gaveUp.Load())
 		require.LessOrEqual(t, sent.Load(), given.Load())
 		require.Greater(t, sent.Load(), given.Load()/2)
 		state := l.State()
-		waiting := state.Waiting
-		require.Zero(t, waiting)
+		require.Zero(t, state.Waiting)
 		require.GreaterOrEqual(t, state.SendTokens, 0.0)
-		t.Log(given.Load(), "slots,", sent.Load(), "sent,", gaveUp.Load(), "gave up")
-	})
-}
-
-// All that the store hears of is what the members have sent: answers are not lost and not
-// counted twice, whatever the goroutines do.
-func TestStoreHearsOfEachAnswerOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		var heard atomic.Int64
-		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-			heard.Add(int64(ask.OK + ask.Bad))
-			return memory.Call(ctx, "", ask)
-		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(1e6)})
-		l := f.NewLimiter(orders, clock.System{})
-		send(t, l, false)
-		var sent atomic.Int64
-		var wg sync.WaitGroup
-		for range 8 {
-			wg.Go(func() {
-				for range 300 {
-					at, err := l.Acquire(context.Background(), ratelimit.Request{})
-					if err != nil {
-						t.Error(err)
-						return
-					}
-					l.Report(ratelimit.Response{Sent: at})
-					sent.Add(1)
-					_ = l.State()
-					_ = l.Expected(ratelimit.Request{})
-					_ = f.Snapshot()
-				}
-			})
-		}
-		wg.Wait()
 		for range 3 { // what was answered after the last call comes with the next one
-			pass(t, 600*time.Millisecond)
+			pass(t, 600*ms)
 			send(t, l, false)
 		}
 		require.InDelta(t, sent.Load(), heard.Load(), 5)
@@ -123,7 +83,7 @@ func (w *wild) N(n int) int {
 }
 
 // Time returns less than so many milliseconds.
-func (w *wild) Time(ms int) time.Duration { return time.Duration(w.N(ms)) * time.Millisecond }
+func (w *wild) Time(n int) time.Duration { return time.Duration(w.N(n)) * ms }
 
 func (w *wild) Call(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
 	if w.well.Load() {
@@ -132,7 +92,7 @@ func (w *wild) Call(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, err
 	reply := fleet.Reply{Epoch: uint64(w.N(5)), State: "x"} //nolint:gosec // small
 	switch w.N(10) {
 	case 0:
-		return fleet.Reply{}, errors.New("gone")
+		return fleet.Reply{}, errGone
 	case 1:
 		_ = clock.System{}.Sleep(context.Background(), w.Time(1000)) // it heeds no context
 	case 2:
@@ -177,32 +137,30 @@ func (w *wild) Request() (context.Context, context.CancelFunc, ratelimit.Request
 // there are none.
 func TestNoAttemptWaitsForEverWhateverTheStoreReplies(t *testing.T) {
 	t.Parallel()
-	for seed := range uint64(200) {
-		synctest.Test(t, func(t *testing.T) {
-			w := &wild{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // for a test
-			store := &replies{call: w.Call}
-			config := fleet.Config{Store: store}
-			if seed%2 == 0 {
-				config.Limit = limitOf(ratelimit.Rate(5 + seed))
-			}
-			l := newFleet(t, config).NewLimiter(orders, nil)
+	for seed := range uint64(60) {
+		w := &wild{random: rand.New(rand.NewPCG(seed, 1))} //nolint:gosec // for a test
+		store := &replies{call: w.Call}
+		config := fleet.Config{Store: store}
+		if seed%2 == 0 {
+			config.Limit = limitOf(ratelimit.Rate(5 + 3*seed))
+		}
+		inBubble(t, config, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
 			var callers sync.WaitGroup
-			for range 450 {
+			for range 200 {
 				callers.Go(func() {
-					_ = clock.System{}.Sleep(context.Background(), w.Time(20_000))
+					pass(t, w.Time(10_000))
 					ctx, cancel, r := w.Request()
 					defer cancel()
 					if sent, err := l.Acquire(ctx, r); err == nil {
-						_ = clock.System{}.Sleep(context.Background(), w.Time(20))
+						pass(t, w.Time(20))
 						l.Report(ratelimit.Response{Sent: sent, Cost: r.Cost, Throttled: w.N(15) == 0})
 					}
 				})
 			}
-			pass(t, 20*time.Second)
+			pass(t, 10*time.Second)
 			w.well.Store(true)
 			callers.Wait() // a deadlock of the bubble where none of the timers is set
-			waiting := l.State().Waiting
-			require.Zero(t, waiting)
+			require.Zero(t, l.State().Waiting)
 			pass(t, 30*time.Second)
 			calls := len(store.Asks())
 			pass(t, time.Hour)

@@ -2,7 +2,6 @@ package fleet_test
 
 import (
 	"context"
-	"errors"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -12,15 +11,14 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
 func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var seen journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: seen.Observe})
-		l := f.NewLimiter(orders, clock.System{})
+	var seen journal
+	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
 		for range 10 {
 			require.Zero(t, send(t, l, false))
 		}
@@ -47,17 +45,15 @@ func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 
 func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) { return fleet.Reply{}, nil }}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
+	store := answers(fleet.Reply{})
+	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
 		pass(t, time.Minute)
 		require.Empty(t, store.Asks(), "nothing before its first use")
 		var looks []int
 		for i := range 60 * 10 {
 			before := len(store.Asks())
 			send(t, l, false)
-			pass(t, 90*time.Millisecond)
+			pass(t, 90*ms)
 			if len(store.Asks()) > before {
 				looks = append(looks, i/10)
 			}
@@ -70,15 +66,12 @@ func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
 
 func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var seen journal
-		f := newFleet(t, fleet.Config{Store: &fleet.Memory{}, Observer: seen.Observe})
-		l := f.NewLimiter(orders, clock.System{})
+	var seen journal
+	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, true)
-		end := now().Add(11 * time.Minute)
-		for now().Before(end) {
+		for end := now().Add(11 * time.Minute); now().Before(end); {
 			send(t, l, false)
-			pass(t, 200*time.Millisecond)
+			pass(t, 200*ms)
 		}
 		require.Equal(t, "limited open", seen.Kinds())
 		require.Equal(t, "local", source(l))
@@ -86,76 +79,79 @@ func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
 	})
 }
 
-func TestThrottleDuringALookUpReachesTheStore(t *testing.T) {
+func TestThrottlesOfAnOpenScopeReachTheStore(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{}, clock.System{}.Sleep(ctx, 50*time.Millisecond)
-		}}
-		l := newFleet(t, fleet.Config{Store: store, JoinWait: -1}).NewLimiter(orders, nil)
-		send(t, l, true) // answered while the look-up is out
-		pass(t, time.Second)
-		asks := store.Asks()
-		require.Len(t, asks, 2)
-		require.Zero(t, asks[0].Bad)
-		require.Positive(t, asks[1].Bad)
-	})
-}
-
-func TestThrottleAtTheInstantOfAnAttemptReachesTheStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := answers(fleet.Reply{})
-		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
-		send(t, l, false)
-		sent, err := l.Acquire(context.Background(), ratelimit.Request{})
-		require.NoError(t, err)
-		l.Report(ratelimit.Response{Sent: sent, Throttled: true})
-		synctest.Wait()
-		require.Len(t, store.Asks(), 2)
-	})
+	for name, c := range map[string]struct {
+		store *replies
+		play  func(t *testing.T, l adaptive.Limiter)
+		bad   []float64 // of the asks
+	}{
+		"before the first attempt": {answers(fleet.Reply{}), func(_ *testing.T, l adaptive.Limiter) {
+			l.Report(ratelimit.Response{Throttled: true})
+		}, []float64{1}},
+		"at the instant of an attempt": {answers(fleet.Reply{}), func(t *testing.T, l adaptive.Limiter) {
+			t.Helper()
+			send(t, l, false)
+			sent, err := l.Acquire(context.Background(), ratelimit.Request{})
+			require.NoError(t, err)
+			l.Report(ratelimit.Response{Sent: sent, Throttled: true})
+		}, []float64{0, 1}},
+		"during a look-up": {slow(50 * ms), func(t *testing.T, l adaptive.Limiter) {
+			t.Helper()
+			send(t, l, true)
+		}, []float64{0, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, fleet.Config{Store: c.store, JoinWait: -1}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				c.play(t, l)
+				pass(t, time.Second)
+				var bad []float64
+				for _, ask := range c.store.Asks() {
+					bad = append(bad, ask.Bad)
+				}
+				require.Equal(t, c.bad, bad)
+			})
+		})
+	}
 }
 
 func TestThrottlesOfAnOpenScopeDoNotEachCallAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{}, errors.New("gone")
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
+	store := &replies{away: true}
+	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, true)
 		for range 2000 { // 20 seconds
 			l.Report(ratelimit.Response{Throttled: true})
-			pass(t, 10*time.Millisecond)
+			pass(t, 10*ms)
 		}
-		require.LessOrEqual(t, len(store.Asks()), 14)
-		require.GreaterOrEqual(t, len(store.Asks()), 8)
+		require.InDelta(t, 11, len(store.Asks()), 3)
 	})
 }
 
 func TestAttemptsCountUnderTheEpochOfTheirSlot(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		epoch := uint64(7)
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{Epoch: epoch, Rate: 10, Slots: 1, State: "-"}, nil
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		early, err := l.Acquire(context.Background(), ratelimit.Request{})
-		require.NoError(t, err)
-		pass(t, time.Millisecond)
-		epoch = 8
+	var epoch atomic.Uint64
+	store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
+		return fleet.Reply{Epoch: epoch.Load(), Rate: 10, Slots: 1, State: "-"}, nil
+	}}
+	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		acquire := func() time.Time {
+			sent, err := l.Acquire(context.Background(), ratelimit.Request{})
+			require.NoError(t, err)
+			return sent
+		}
+		epoch.Store(7)
+		early := acquire()
+		pass(t, ms)
+		epoch.Store(8)
 		pass(t, time.Second)
-		late, err := l.Acquire(context.Background(), ratelimit.Request{}) // its ask brings epoch 8
-		require.NoError(t, err)
+		late := acquire() // its ask brings epoch 8
 		l.Report(ratelimit.Response{Sent: early, Throttled: true})
 		l.Report(ratelimit.Response{Sent: late, Throttled: true, Cost: 2})
 		l.Report(ratelimit.Response{Sent: late})
 		pass(t, time.Second)
-		_, err = l.Acquire(context.Background(), ratelimit.Request{})
-		require.NoError(t, err)
+		acquire()
 		counted := map[uint64][2]float64{}
 		for _, ask := range store.Asks() { // two for one attempt if it enters the line during the first
 			counts := counted[ask.Epoch]
@@ -165,176 +161,67 @@ func TestAttemptsCountUnderTheEpochOfTheirSlot(t *testing.T) {
 	})
 }
 
+// It asks 1.2 round trips and 5 ms earlier.
 func TestMemberAsksARoundTripBeforeItsLastSlot(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ms := time.Millisecond
-		var calls []time.Duration
-		began := now()
-		store := &replies{call: func(ctx context.Context, n int, _ fleet.Ask) (fleet.Reply, error) {
-			calls = append(calls, now().Sub(began))
-			if err := (clock.System{}).Sleep(ctx, 50*ms); err != nil {
-				return fleet.Reply{}, err
-			}
-			return fleet.Reply{Epoch: 2, Rate: 10, Slots: 10, Gap: 100 * ms, State: "-"}, nil
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 40 {
-			_, err := l.Acquire(context.Background(), ratelimit.Request{})
-			require.NoError(t, err)
-			if now().Sub(began) < 50*ms+time.Microsecond {
-				for range 25 { // so that attempts always wait
-					go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
+	for name, c := range map[string]struct {
+		reply   fleet.Reply
+		callers []int // that begin at 0 and at 100 ms
+		second  time.Duration
+	}{
+		"whose run has slots until 950 ms":   {fleet.Reply{Epoch: 2, Rate: 10, Slots: 10, Gap: 100 * ms, State: "-"}, []int{26}, 885 * ms},
+		"for the second attempt in the line": {fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, Start: 400 * ms, State: "-"}, []int{1, 1}, 385 * ms},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var calls []time.Time
+			store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
+				calls = append(calls, now())
+				return c.reply, clock.System{}.Sleep(ctx, 50*ms)
+			}}
+			inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				for _, n := range c.callers {
+					for range n {
+						go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
+					}
+					pass(t, 100*ms)
 				}
-			}
-		}
-		// The first run has slots from 50 to 950 ms, and the member asks 1.2 round trips and 5 ms earlier.
-		require.InDelta(t, 885*ms, calls[1], float64(ms))
-	})
-}
-
-func TestSecondAttemptInLineAsksARoundTripBeforeTheLastSlot(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		ms := time.Millisecond
-		began := now()
-		calls := make(chan time.Duration, 1000)
-		store := &replies{call: func(ctx context.Context, _ int, _ fleet.Ask) (fleet.Reply, error) {
-			calls <- now().Sub(began)
-			return fleet.Reply{Epoch: 2, Rate: 10, Slots: 1, Start: 400 * ms, State: "-"}, clock.System{}.Sleep(ctx, 50*ms)
-		}}
-		l := newFleet(t, fleet.Config{Store: store}).NewLimiter(orders, nil)
-		go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
-		pass(t, 100*ms)
-		go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
-		pass(t, 10*time.Second)
-		require.Len(t, calls, 2)
-		<-calls
-		require.InDelta(t, 385*ms, <-calls, float64(ms), "the slot is due at 450 ms")
-	})
-}
-
-func TestMemberWantsNoMoreWhenTheClockIsOld(t *testing.T) {
-	t.Parallel()
-	clk := clock.NewFake(time.Unix(-1e9, 0))
-	store := &replies{call: func(_ context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-		return fleet.Reply{Epoch: 2, Rate: 20, Slots: 1, Start: 50 * time.Millisecond, State: "-"}, nil
-	}}
-	f := newFleet(t, fleet.Config{Store: store, Clock: clk})
-	l := f.NewLimiter(orders, nil)
-	clk.Run(func() {
-		for range 200 {
-			_, err := l.Acquire(context.Background(), ratelimit.Request{})
-			require.NoError(t, err)
-		}
-	})
-	asks := store.Asks()
-	require.LessOrEqual(t, asks[len(asks)-1].Want, 22.0, "20 in the last second")
-}
-
-func TestMemberAloneAndIdleDoesNotCallTheStore(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		away := false
-		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-			if away {
-				return fleet.Reply{}, errors.New("gone")
-			}
-			return memory.Call(ctx, "", ask)
-		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 30 {
-			send(t, l, false)
-		}
-		synctest.Wait()
-		away = true
-		for range 30 {
-			send(t, l, false)
-		}
-		require.Equal(t, "fleet-lost", source(l))
-		pass(t, 10*time.Second)
-		calls := len(store.Asks())
-		pass(t, time.Hour)
-		require.Len(t, store.Asks(), calls)
-	})
-}
-
-func TestMemberAloneAsksForOneSlot(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		store := &replies{call: func(ctx context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
-			if n > 20 {
-				return fleet.Reply{}, errors.New("gone")
-			}
-			return memory.Call(ctx, "", ask)
-		}}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		for source(l) != "fleet-lost" {
-			send(t, l, false)
-		}
-		before := len(store.Asks())
-		for range 60 {
-			send(t, l, false)
-		}
-		for _, ask := range store.Asks()[before:] {
-			require.InDelta(t, 1, ask.Want, 0)
-		}
-		require.Greater(t, len(store.Asks()), before)
-	})
+				pass(t, 10*time.Second)
+				require.InDelta(t, c.second, calls[1].Sub(calls[0]), float64(ms))
+			})
+		})
+	}
 }
 
 func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var seen journal
-		var memory fleet.Memory
-		f := newFleet(t, fleet.Config{Store: &memory, Observer: seen.Observe, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		for range 100 {
-			send(t, l, false)
-		}
+	var seen journal
+	store := &replies{}
+	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Limit: limitOf(20)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		sends(t, l, 100)
 		before := f.Snapshot()[0]
-		memory.Flush()
+		store.memory.Flush()
 		for range 100 {
-			require.Less(t, send(t, l, false), 700*time.Millisecond)
+			require.Less(t, send(t, l, false), 700*ms)
 		}
 		after := f.Snapshot()[0]
 		require.Equal(t, before.Epoch, after.Epoch)
 		require.InEpsilon(t, float64(before.FleetRate), float64(after.FleetRate), 0.1)
 		require.Equal(t, "limited", seen.Kinds())
-	})
-}
 
-func TestMemberForgetsAnOldState(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var memory fleet.Memory
-		store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) { return memory.Call(ctx, "", ask) }}
-		f := newFleet(t, fleet.Config{Store: store, Limit: limitOf(20)})
-		l := f.NewLimiter(orders, clock.System{})
-		send(t, l, false)
 		pass(t, 9*time.Minute)
 		send(t, l, false)
-		require.NotEmpty(t, store.Asks()[len(store.Asks())-1].Seed)
+		require.NotEmpty(t, store.Last().Seed)
 		pass(t, 11*time.Minute)
 		send(t, l, false)
-		require.Empty(t, store.Asks()[len(store.Asks())-1].Seed)
+		require.Empty(t, store.Last().Seed, "too old")
 	})
 }
 
 func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
-			return fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, Start: 200 * time.Millisecond, State: "-"}, nil // a twentieth
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, clock.System{})
+	store := answers(fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, Start: 200 * ms, State: "-"}) // a twentieth
+	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
 		ctx, cancel := context.WithCancel(context.Background())
 		for range 40 {
 			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
@@ -353,38 +240,24 @@ func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
 
 func TestExpectedWaitForgetsTheRateOfAMemberThatWasAlone(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var back atomic.Bool
-		store := &replies{call: func(_ context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
-			switch {
-			case n == 1:
-				return fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, State: "-"}, nil
-			case !back.Load():
-				return fleet.Reply{}, errors.New("gone")
-			}
-			return fleet.Reply{Epoch: 2, Rate: 100, Slots: int(min(ask.Want, 5)), Gap: 10 * time.Millisecond, State: "-"}, nil
-		}}
-		f := newFleet(t, fleet.Config{Store: store})
-		l := f.NewLimiter(orders, nil)
-		var refused atomic.Int64
-		for range 50 {
-			go func() {
-				ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Hour)
-				defer cancel()
-				if _, err := l.Acquire(ctx, ratelimit.Request{}); err != nil {
-					refused.Add(1)
-				}
-			}()
-		}
+	store := &replies{call: func(_ context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
+		return fleet.Reply{Epoch: 2, Rate: 100, Slots: int(min(ask.Want, 5)), Gap: 10 * ms, State: "-"}, nil
+	}}
+	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		send(t, l, false)
+		store.Away(true)
+		ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Hour)
+		defer cancel()
+		_, errs := waits(ctx, t, 50, l, ratelimit.Request{})
 		pass(t, 20*time.Second)
 		require.Equal(t, "fleet-lost", source(l))
-		back.Store(true)
+		store.Away(false)
 		for source(l) != "fleet" {
-			pass(t, time.Millisecond)
+			pass(t, ms)
 		}
 		synctest.Wait()
 		require.Less(t, l.Expected(ratelimit.Request{}), 5*time.Second)
 		pass(t, time.Minute)
-		require.Zero(t, refused.Load())
+		require.Equal(t, make([]error, 50), errs)
 	})
 }

@@ -8,22 +8,20 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
 func TestSnapshotHasTheMembersInUse(t *testing.T) {
 	t.Parallel()
-	f := newFleet(t, fleet.Config{Store: &fleet.Memory{}})
-	kept := f.NewLimiter(orders, clock.System{})
+	f := newFleet(t, fleet.Config{})
+	kept := f.NewLimiter(orders, nil)
 	require.Empty(t, f.Snapshot(), "not used yet")
-	func() {
-		for i := range 100 {
-			send(t, f.NewLimiter(retry.ScopeKey{Scope: fmt.Sprintf("job %02d", i)}, clock.System{}), false)
-		}
-		send(t, kept, false)
-	}()
+	for i := range 20 {
+		f.NewLimiter(retry.ScopeKey{Scope: fmt.Sprintf("job %02d", i)}, nil).Report(ratelimit.Response{})
+	}
+	kept.Report(ratelimit.Response{})
 	names := func() (names []string) {
 		for _, s := range f.Snapshot() {
 			names = append(names, s.Scope)

@@ -1,98 +1,71 @@
-package fleet_test
+package fleet
 
 import (
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/awsretry/awsretry/fleet"
 )
 
 var noon = time.Unix(1_800_000_000, 0)
 
-// line is a state of the store as numbers, in the order of its text.
-type line struct {
-	at, epoch, wmax, goal, since, left, tc, ahead, line, sold, ok, bad, use, age float64
-}
-
-func (l *line) numbers() []*float64 {
-	return []*float64{
-		&l.at, &l.epoch, &l.wmax, &l.goal, &l.since, &l.left, &l.tc, &l.ahead, &l.line, &l.sold, &l.ok, &l.bad, &l.use, &l.age,
-	}
-}
-
-func (l line) String() string {
-	numbers := l.numbers()
-	fields := make([]string, len(numbers))
-	for i, number := range numbers {
-		fields[i] = strconv.FormatFloat(*number, 'g', 17, 64)
-	}
-	return strings.Join(fields, " ")
-}
-
-func readLine(tb testing.TB, text string) line {
+// readState reads a state that Step has returned.
+func readState(tb testing.TB, text string) state {
 	tb.Helper()
-	var l line
-	fields := strings.Fields(text)
-	require.Len(tb, fields, len(l.numbers()), text)
-	for i, number := range l.numbers() {
-		var err error
-		*number, err = strconv.ParseFloat(fields[i], 64)
-		require.NoError(tb, err, text)
-	}
-	return l
+	s, ok := parse(text)
+	require.True(tb, ok, text)
+	return s
 }
 
 // calm is a state at the plateau of 100 slots a second, all of which are used.
-func calm() line {
-	return line{at: float64(noon.Unix()), epoch: 5, wmax: 100, goal: 100, left: 33, tc: 7, use: 100, age: 60}
+func calm() state {
+	return state{at: float64(noon.Unix()), epoch: 5, wmax: 100, goal: 100, left: 33, tc: 7, use: 100, age: 60}
 }
 
 func TestStepSteersTheRate(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		change func(*line)
-		ask    fleet.Ask
+		change func(*state)
+		ask    Ask
 		after  time.Duration
 		epoch  uint64
 		rate   float64
 	}{
 		"at the plateau":                            {epoch: 5, rate: 100},
-		"at the beginning of the curve":             {change: func(l *line) { l.tc = 0 }, epoch: 5, rate: 90},
-		"beyond the plateau":                        {change: func(l *line) { l.tc = 9.1 }, epoch: 5, rate: 112},
-		"never further":                             {change: func(l *line) { l.tc = 90 }, epoch: 5, rate: 112},
-		"time moves it along the curve":             {change: func(l *line) { l.tc = 7.55 }, after: 500 * time.Millisecond, epoch: 5, rate: 106},
-		"a pause counts as a second at most":        {change: func(l *line) { l.tc = 6 }, after: time.Hour, epoch: 5, rate: 100},
-		"no growth beyond what is used":             {change: func(l *line) { l.use = 49 }, after: time.Second, epoch: 5, rate: 100},
-		"a throttle cuts it by a tenth":             {ask: fleet.Ask{Epoch: 5, OK: 99, Bad: 1}, epoch: 6, rate: 90},
-		"few answers say nothing":                   {ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 100},
-		"many throttles cut it to what is served":   {ask: fleet.Ask{Epoch: 5, OK: 69, Bad: 31}, epoch: 6, rate: 70 * 1.07 * 0.9},
-		"by half at most":                           {ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 90}, epoch: 6, rate: 50},
-		"a collapse ends at a fifth of the goal":    {change: collapsed(25), ask: fleet.Ask{Epoch: 5, Bad: 20}, epoch: 6, rate: 20},
-		"answers of another epoch do not count":     {ask: fleet.Ask{Epoch: 4, OK: 70, Bad: 30}, epoch: 5, rate: 100},
-		"nor do those of the first second":          {change: func(l *line) { l.tc = 0.9 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 93.3824781341108},
-		"nor is there a cut while they are counted": {change: func(l *line) { l.tc = 1.2 }, ask: fleet.Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 94.31160349854227},
-		"a ceiling holds":                           {ask: fleet.Ask{Ceiling: 80}, epoch: 5, rate: 80},
-		"a rate is never below 0.05":                {change: func(l *line) { l.wmax = 0.01 }, epoch: 5, rate: 0.05},
-		"a known limit begins at the plateau":       {change: func(l *line) { *l = line{} }, ask: fleet.Ask{Starting: 80}, epoch: 3, rate: 80},
+		"at the beginning of the curve":             {change: func(l *state) { l.tc = 0 }, epoch: 5, rate: 90},
+		"beyond the plateau":                        {change: func(l *state) { l.tc = 9.1 }, epoch: 5, rate: 112},
+		"never further":                             {change: func(l *state) { l.tc = 90 }, epoch: 5, rate: 112},
+		"time moves it along the curve":             {change: func(l *state) { l.tc = 7.55 }, after: 500 * time.Millisecond, epoch: 5, rate: 106},
+		"a pause counts as a second at most":        {change: func(l *state) { l.tc = 6 }, after: time.Hour, epoch: 5, rate: 100},
+		"no growth beyond what is used":             {change: func(l *state) { l.use = 49 }, after: time.Second, epoch: 5, rate: 100},
+		"a throttle cuts it by a tenth":             {ask: Ask{Epoch: 5, OK: 99, Bad: 1}, epoch: 6, rate: 90},
+		"few answers say nothing":                   {ask: Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 100},
+		"and those of a handful little":             {ask: Ask{Epoch: 5, OK: 2, Bad: 2}, epoch: 6, rate: 100 * 5. / 6 * 1.07 * 0.9},
+		"many throttles cut it to what is served":   {ask: Ask{Epoch: 5, OK: 69, Bad: 31}, epoch: 6, rate: 70 * 1.07 * 0.9},
+		"by half at most":                           {ask: Ask{Epoch: 5, OK: 10, Bad: 90}, epoch: 6, rate: 50},
+		"a collapse ends at a fifth of the goal":    {change: collapsed(25), ask: Ask{Epoch: 5, Bad: 20}, epoch: 6, rate: 20},
+		"answers of another epoch do not count":     {ask: Ask{Epoch: 4, OK: 70, Bad: 30}, epoch: 5, rate: 100},
+		"nor do those of the first second":          {change: func(l *state) { l.tc = 0.9 }, ask: Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 93.3824781341108},
+		"nor is there a cut while they are counted": {change: func(l *state) { l.tc = 1.2 }, ask: Ask{Epoch: 5, Bad: 30}, epoch: 5, rate: 94.31160349854227},
+		"a ceiling holds":                           {ask: Ask{Ceiling: 80}, epoch: 5, rate: 80},
+		"a rate is never below 0.05":                {change: func(l *state) { l.wmax = 0.01 }, epoch: 5, rate: 0.05},
+		"a known limit begins at the plateau":       {change: func(l *state) { *l = state{} }, ask: Ask{Starting: 80}, epoch: 3, rate: 80},
 
-		"a climb begins after enough answers":         {change: func(l *line) { l.left, l.tc = 10, 9.1 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 112},
-		"each answer raises a climb":                  {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
-		"up to its goal":                              {change: collapsed(90), ask: fleet.Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
-		"not before half of the slots is heard of":    {change: func(l *line) { collapsed(20)(l); l.sold = 21 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
-		"nor while a quarter of the rate is not used": {change: func(l *line) { collapsed(80)(l); l.use = 9 }, ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 80},
-		"not after a throttle":                        {change: collapsed(20), ask: fleet.Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
-		"a climb without a goal is cut to the use":    {change: searching(300, 1e9, 110), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 160},
-		"and goes on slowly":                          {change: searching(100, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 101},
-		"which a lone throttle does not end":          {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 10, Bad: 1}, epoch: 5, rate: 201},
-		"until the next throttle":                     {change: searching(200, 300, 100), ask: fleet.Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 180},
+		"a climb begins after enough answers":         {change: func(l *state) { l.left, l.tc = 10, 9.1 }, ask: Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 112},
+		"each answer raises a climb":                  {change: collapsed(20), ask: Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 26.5},
+		"up to its goal":                              {change: collapsed(90), ask: Ask{Epoch: 5, OK: 30}, epoch: 5, rate: 100},
+		"not before half of the slots is heard of":    {change: func(l *state) { collapsed(20)(l); l.sold = 21 }, ask: Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 20},
+		"nor while a quarter of the rate is not used": {change: func(l *state) { collapsed(80)(l); l.use = 9 }, ask: Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 80},
+		"not after a throttle":                        {change: collapsed(20), ask: Ask{Epoch: 5, OK: 2, Bad: 1}, epoch: 5, rate: 20},
+		"a climb without a goal is cut to the use":    {change: climbing(300, 1e9, 110), ask: Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 160},
+		"and goes on slowly":                          {change: climbing(100, 300, 100), ask: Ask{Epoch: 5, OK: 10}, epoch: 5, rate: 101},
+		"which a lone throttle does not end":          {change: climbing(200, 300, 100), ask: Ask{Epoch: 5, OK: 10, Bad: 1}, epoch: 5, rate: 201},
+		"until the next throttle":                     {change: climbing(200, 300, 100), ask: Ask{Epoch: 5, OK: 98, Bad: 2}, epoch: 6, rate: 180},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -101,25 +74,28 @@ func TestStepSteersTheRate(t *testing.T) {
 				c.change(&l)
 			}
 			text := l.String()
-			if l == (line{}) {
+			if l == (state{}) {
 				text = ""
 			}
-			next, reply := fleet.Step(text, noon.Add(c.after), c.ask)
+			next, reply := Step(text, noon.Add(c.after), c.ask)
 			require.Equal(t, c.epoch, reply.Epoch)
 			require.InDelta(t, c.rate, reply.Rate, 1e-6)
 			require.Equal(t, next, reply.State)
+			if l.tc > 0 && l.tc < settle {
+				require.Zero(t, readState(t, next).bad, "they do not count later either")
+			}
 		})
 	}
 }
 
 // collapsed makes of calm a climb from the rate to 100, after a collapse.
-func collapsed(rate float64) func(*line) {
-	return func(l *line) { l.wmax, l.goal, l.since, l.left, l.tc = rate, 100, 5, 50, 2 }
+func collapsed(rate float64) func(*state) {
+	return func(l *state) { l.wmax, l.goal, l.since, l.left, l.tc = rate, 100, 5, 50, 2 }
 }
 
-// searching makes of calm a climb without a collapse.
-func searching(rate, goal, use float64) func(*line) {
-	return func(l *line) { l.wmax, l.goal, l.since, l.left, l.tc, l.use = rate, goal, 1, 0, 2, use }
+// climbing makes of calm a climb without a collapse.
+func climbing(rate, goal, use float64) func(*state) {
+	return func(l *state) { l.wmax, l.goal, l.since, l.left, l.tc, l.use = rate, goal, 1, 0, 2, use }
 }
 
 // A goal counts for nothing after 20 answers of the collapse, some of which come from its edge.
@@ -136,8 +112,8 @@ func TestStepForgetsTheGoalOfACollapse(t *testing.T) {
 		l := calm()
 		collapsed(40)(&l)
 		l.left = c.left
-		next, _ := fleet.Step(l.String(), noon, fleet.Ask{Epoch: 5, OK: c.ok, Bad: 11})
-		got := readLine(t, next)
+		next, _ := Step(l.String(), noon, Ask{Epoch: 5, OK: c.ok, Bad: 11})
+		got := readState(t, next)
 		require.Equal(t, c.left > c.ok, got.since > 0)
 		if got.since > 0 {
 			require.InDelta(t, c.goal, got.goal, 0.1)
@@ -150,24 +126,24 @@ func TestStepSellsSlots(t *testing.T) {
 	ms := time.Millisecond
 	for name, c := range map[string]struct {
 		ahead, line, want float64
-		reply             fleet.Reply
+		reply             Reply
 		left              float64 // ahead afterwards
 	}{
 		"none if none are wanted":           {want: 0.9},
-		"a run of a twentieth of a second":  {want: 50, reply: fleet.Reply{Slots: 5, Gap: 10 * ms}, left: 0.05},
-		"fewer where fewer are wanted":      {want: 2.9, reply: fleet.Reply{Slots: 2, Gap: 10 * ms}, left: 0.02},
-		"spread over what is sold":          {ahead: 0.3, want: 50, reply: fleet.Reply{Slots: 2, Start: 144 * ms, Gap: 150 * ms}, left: 0.32},
-		"at once for who wants little":      {ahead: 0.3, want: 1, reply: fleet.Reply{Slots: 1, Gap: 300 * ms}, left: 0.31},
-		"one at least":                      {ahead: 0.49, want: 5, reply: fleet.Reply{Slots: 1, Start: 480200 * time.Microsecond, Gap: 490 * ms}, left: 0.5},
-		"an appointment when all are sold":  {ahead: 0.5, want: 5, reply: fleet.Reply{Again: 250 * ms}, left: 0.5},
-		"behind the appointments before it": {ahead: 0.5, line: 4, want: 5, reply: fleet.Reply{Again: 4 * time.Second}, left: 0.5},
-		"within ten seconds":                {ahead: 0.5, line: 25, want: 5, reply: fleet.Reply{Again: 10 * time.Second}, left: 0.5},
+		"a run of a twentieth of a second":  {want: 50, reply: Reply{Slots: 5, Gap: 10 * ms}, left: 0.05},
+		"fewer where fewer are wanted":      {want: 2.9, reply: Reply{Slots: 2, Gap: 10 * ms}, left: 0.02},
+		"spread over what is sold":          {ahead: 0.3, want: 50, reply: Reply{Slots: 2, Start: 144 * ms, Gap: 150 * ms}, left: 0.32},
+		"at once for who wants little":      {ahead: 0.3, want: 1, reply: Reply{Slots: 1, Gap: 300 * ms}, left: 0.31},
+		"one at least":                      {ahead: 0.49, want: 5, reply: Reply{Slots: 1, Start: 480200 * time.Microsecond, Gap: 490 * ms}, left: 0.5},
+		"an appointment when all are sold":  {ahead: 0.5, want: 5, reply: Reply{Again: 250 * ms}, left: 0.5},
+		"behind the appointments before it": {ahead: 0.5, line: 4, want: 5, reply: Reply{Again: 4 * time.Second}, left: 0.5},
+		"within ten seconds":                {ahead: 0.5, line: 25, want: 5, reply: Reply{Again: 10 * time.Second}, left: 0.5},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			l := calm()
 			l.ahead, l.line = c.ahead, c.line
-			next, reply := fleet.Step(l.String(), noon, fleet.Ask{Want: c.want})
+			next, reply := Step(l.String(), noon, Ask{Want: c.want})
 			require.Equal(t, c.reply.Slots, reply.Slots)
 			for _, d := range [][2]time.Duration{
 				{c.reply.Start, reply.Start}, {c.reply.Gap, reply.Gap}, {c.reply.Again, reply.Again},
@@ -176,7 +152,11 @@ func TestStepSellsSlots(t *testing.T) {
 					require.InDelta(t, d[0], d[1], float64(time.Microsecond))
 				}
 			}
-			require.InDelta(t, c.left, readLine(t, next).ahead, 1e-9)
+			got := readState(t, next)
+			require.InDelta(t, c.left, got.ahead, 1e-9)
+			if reply.Again > 0 {
+				require.InDelta(t, reply.Again.Seconds()+1/(1.1*100), got.line, 1e-6, "the next appointment is a slot later")
+			}
 		})
 	}
 }
@@ -187,13 +167,13 @@ type answered struct{ ok, bad float64 }
 // learn makes asks in the epoch 1, and returns the epoch and the rate afterwards.
 func learn(t *testing.T, asks ...answered) (epoch uint64, rate float64) {
 	t.Helper()
-	state, reply := fleet.Step("", noon, fleet.Ask{Bad: 1, Want: 5})
-	require.Equal(t, fleet.Reply{Epoch: 1, Again: 500 * time.Millisecond, State: state}, reply)
+	state, reply := Step("", noon, Ask{Bad: 1, Want: 5})
+	require.Equal(t, Reply{Epoch: 1, Again: 500 * time.Millisecond, State: state}, reply)
 	now := noon
 	for i, a := range asks {
 		require.True(t, i == 0 || reply.Rate == 0, "it has learned already")
 		now = now.Add(500 * time.Millisecond)
-		state, reply = fleet.Step(state, now, fleet.Ask{Epoch: 1, OK: a.ok, Bad: a.bad})
+		state, reply = Step(state, now, Ask{Epoch: 1, OK: a.ok, Bad: a.bad})
 	}
 	return reply.Epoch, reply.Rate
 }
@@ -230,22 +210,22 @@ func TestStepIsOpen(t *testing.T) {
 	for name, c := range map[string]struct {
 		state string
 		after time.Duration
-		ask   fleet.Ask
+		ask   Ask
 		open  bool
 	}{
-		"without a state":                    {ask: fleet.Ask{Want: 5, OK: 7}, open: true},
+		"without a state":                    {ask: Ask{Want: 5, OK: 7}, open: true},
 		"with a state that it cannot read":   {state: "OK", open: true},
 		"after ten minutes without throttle": {state: old.String(), after: time.Second, open: true},
-		"not with a throttle":                {state: old.String(), after: time.Second, ask: fleet.Ask{Epoch: 5, Bad: 1}},
-		"not with a throttle of no epoch":    {ask: fleet.Ask{Bad: 1}},
-		"not with a limit that is known":     {state: old.String(), after: time.Second, ask: fleet.Ask{Starting: 100}},
-		"not with a state of a member":       {ask: fleet.Ask{Seed: calm().String()}},
+		"not with a throttle":                {state: old.String(), after: time.Second, ask: Ask{Epoch: 5, Bad: 1}},
+		"not with a throttle of no epoch":    {ask: Ask{Bad: 1}},
+		"not with a limit that is known":     {state: old.String(), after: time.Second, ask: Ask{Starting: 100}},
+		"not with a state of a member":       {ask: Ask{Seed: calm().String()}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			next, reply := fleet.Step(c.state, noon.Add(c.after), c.ask)
+			next, reply := Step(c.state, noon.Add(c.after), c.ask)
 			require.Equal(t, c.open, next == "")
-			require.Equal(t, c.open, reply == fleet.Reply{})
+			require.Equal(t, c.open, reply == Reply{})
 		})
 	}
 }
@@ -267,10 +247,10 @@ func TestStepGoesOnWithTheStateOfAMember(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			next, reply := fleet.Step(c.state, noon, fleet.Ask{Seed: c.seed})
+			next, reply := Step(c.state, noon, Ask{Seed: c.seed})
 			require.Equal(t, c.epoch, reply.Epoch)
 			require.InDelta(t, c.rate, reply.Rate, 1e-9)
-			require.InDelta(t, c.ahead, readLine(t, next).ahead, 0)
+			require.InDelta(t, c.ahead, readState(t, next).ahead, 0)
 		})
 	}
 }
@@ -300,18 +280,18 @@ func aliens() []string {
 
 func TestStepTakesWhatIsNoStateForNone(t *testing.T) {
 	t.Parallel()
-	_, fresh := fleet.Step("", noon, fleet.Ask{Bad: 1})
+	_, fresh := Step("", noon, Ask{Bad: 1})
 	for _, text := range aliens() {
-		_, reply := fleet.Step(text, noon, fleet.Ask{Bad: 1, Seed: text})
+		_, reply := Step(text, noon, Ask{Bad: 1, Seed: text})
 		require.Equal(t, fresh, reply, "%q", text)
 	}
 }
 
 func TestStepTakesWhatIsNoNumberForZero(t *testing.T) {
 	t.Parallel()
-	_, plain := fleet.Step(calm().String(), noon, fleet.Ask{Epoch: 5})
+	_, plain := Step(calm().String(), noon, Ask{Epoch: 5})
 	for _, number := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), -1, 1e300} {
-		_, reply := fleet.Step(calm().String(), noon, fleet.Ask{
+		_, reply := Step(calm().String(), noon, Ask{
 			Epoch: 5, OK: number, Bad: number, Want: number, Starting: number, Ceiling: number,
 		})
 		require.Equal(t, plain, reply, number)
@@ -319,18 +299,18 @@ func TestStepTakesWhatIsNoNumberForZero(t *testing.T) {
 }
 
 // checkStep requires of one step what holds for all.
-func checkStep(tb testing.TB, state string, now time.Time, ask fleet.Ask) (next string, reply fleet.Reply) {
+func checkStep(tb testing.TB, state string, now time.Time, ask Ask) (next string, reply Reply) {
 	tb.Helper()
-	next, reply = fleet.Step(state, now, ask)
-	again, same := fleet.Step(state, now, ask)
+	next, reply = Step(state, now, ask)
+	again, same := Step(state, now, ask)
 	require.Equal(tb, next, again, "a pure function")
 	require.Equal(tb, reply, same)
 	require.Equal(tb, next, reply.State)
 	if next == "" {
-		require.Equal(tb, fleet.Reply{}, reply)
+		require.Equal(tb, Reply{}, reply)
 		return next, reply
 	}
-	l := readLine(tb, next)
+	l := readState(tb, next)
 	for _, number := range l.numbers() {
 		require.True(tb, *number >= 0 && !math.IsInf(*number, 0), next)
 	}
@@ -346,7 +326,7 @@ func checkStep(tb testing.TB, state string, now time.Time, ask fleet.Ask) (next 
 	if ask.Ceiling == 0 {
 		require.GreaterOrEqual(tb, reply.Rate, 0.05)
 	}
-	_, kept := fleet.Step(next, now, fleet.Ask{})
+	_, kept := Step(next, now, Ask{})
 	require.Equal(tb, reply.Epoch, kept.Epoch, "the next step reads what this one has written")
 	return next, reply
 }
@@ -361,7 +341,7 @@ func FuzzStep(f *testing.F) {
 		if len(state)+len(seed) > 4096 {
 			return // long texts take long and say nothing new
 		}
-		ask := fleet.Ask{Seed: seed, Epoch: epoch, OK: ok, Bad: bad, Want: want, Starting: starting, Ceiling: ceiling}
+		ask := Ask{Seed: seed, Epoch: epoch, OK: ok, Bad: bad, Want: want, Starting: starting, Ceiling: ceiling}
 		checkStep(t, state, time.UnixMicro(now), ask)
 	})
 }
@@ -381,11 +361,11 @@ func TestStepNeverSellsMoreThanTheRateAllows(t *testing.T) {
 					dt = time.Duration(random.IntN(3000)) * time.Millisecond
 				}
 				now = now.Add(dt)
-				next, reply := checkStep(t, state, now, fleet.Ask{
+				next, reply := checkStep(t, state, now, Ask{
 					Epoch: epoch, OK: float64(random.IntN(5)), Bad: float64(random.IntN(200) / 199), Want: random.Float64() * 30,
 				})
 				require.GreaterOrEqual(t, reply.Epoch, epoch)
-				ahead := readLine(t, next).ahead
+				ahead := readState(t, next).ahead
 				require.LessOrEqual(t, ahead, 0.5+1/reply.Rate+1e-9)
 				sold += float64(reply.Slots) / reply.Rate // in seconds of the rate at the sale
 				allowed += min(dt.Seconds(), 1)
@@ -400,9 +380,9 @@ func TestStepNeverSellsMoreThanTheRateAllows(t *testing.T) {
 func BenchmarkStep(b *testing.B) {
 	b.ReportAllocs()
 	now := time.Unix(1e9, 0)
-	state, _ := fleet.Step("", now, fleet.Ask{Starting: 500})
+	state, _ := Step("", now, Ask{Starting: 500})
 	for b.Loop() {
 		now = now.Add(5 * time.Millisecond)
-		state, _ = fleet.Step(state, now, fleet.Ask{Epoch: 3, OK: 2, Want: 5})
+		state, _ = Step(state, now, Ask{Epoch: 3, OK: 2, Want: 5})
 	}
 }

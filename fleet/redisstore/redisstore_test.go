@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -26,7 +27,13 @@ var run = list("3", "100", "0", "2", "0.25", "0.01", "state")
 
 func newStore(t *testing.T, addr string) *redisstore.Store {
 	t.Helper()
-	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{addr}}})
+	return storeOf(t, redis.UniversalOptions{Addrs: []string{addr}})
+}
+
+// storeOf returns a store that is closed at the end of the test.
+func storeOf(t *testing.T, options redis.UniversalOptions) *redisstore.Store {
+	t.Helper()
+	store, err := redisstore.New(redisstore.Config{Options: &options})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store
@@ -140,26 +147,28 @@ func (f *fakeServer) reply(command []string) string {
 	}
 }
 
-// counts returns how many connections were opened and are open, and how often each script
-// command came.
-func (f *fakeServer) counts() (opened, open, evalsha, eval int) {
+// traffic is how many connections were opened and are open, and how often each script command came.
+type traffic struct{ opened, open, evalsha, eval int }
+
+func (f *fakeServer) counts() traffic {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	n := traffic{opened: f.opened, open: len(f.open)}
 	for _, command := range f.commands {
 		switch command {
 		case "EVALSHA":
-			evalsha++
+			n.evalsha++
 		case "EVAL":
-			eval++
+			n.eval++
 		}
 	}
-	return f.opened, len(f.open), evalsha, eval
+	return n
 }
 
 func (f *fakeServer) seen() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return append([]string(nil), f.commands...)
+	return slices.Clone(f.commands)
 }
 
 func readCommand(r *bufio.Reader) ([]string, error) {
@@ -208,15 +217,8 @@ const (
 func startFar(t *testing.T, trip time.Duration, answer func(command []string) string) (*fakeServer, *redisstore.Store) {
 	t.Helper()
 	server := &fakeServer{addr: "127.0.0.1:6379", answer: answer, trip: trip, open: map[net.Conn]struct{}{}}
-	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
-		Addrs: []string{server.addr}, Dialer: server.dial,
-	}})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		require.NoError(t, store.Close())
-		server.serving.Wait()
-	})
-	return server, store
+	t.Cleanup(server.serving.Wait)
+	return server, storeOf(t, redis.UniversalOptions{Addrs: []string{server.addr}, Dialer: server.dial, ReadTimeout: time.Minute})
 }
 
 func callFar(t *testing.T, store fleet.Store, want int) (fleet.Reply, error) {

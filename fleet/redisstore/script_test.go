@@ -39,32 +39,57 @@ func TestFromScriptPassesTheAskOn(t *testing.T) {
 	}, got)
 }
 
-func TestFromScriptExplainsErrors(t *testing.T) {
+// Each version of the servers words an error in its own way, and that of a command within a script again.
+func TestErrorsSayWhatToDo(t *testing.T) {
 	t.Parallel()
-	cause := errors.New("NOPERM this user has no permissions")
-	store := redisstore.FromScript(func(context.Context, string, string, string, []string) ([]string, error) {
-		return nil, cause
-	})
+	const login, wrong = "; the server wants a log-in: set user name and password", "; user name or password is wrong"
+	const allow = "; allow the user GET, SET, DEL, TIME, EVALSHA and EVAL on the keys with the prefix"
+	const command = "; the server must know GET, SET, DEL, TIME, EVALSHA and EVAL"
+	const taken = "; another program has a key with this name: delete it, or choose another prefix"
+	for text, want := range map[string]struct {
+		advice   string
+		rejected bool
+	}{
+		"NOAUTH Authentication required.":                                                  {login, true},
+		"ERR Protocol error: unauthenticated multibulk length":                             {login, true},
+		"WRONGPASS invalid username-password pair or user is disabled.":                    {wrong, true},
+		"ERR invalid password":                                                             {wrong, true},
+		"ERR Client sent AUTH, but no password is set":                                     {"; the server has no password: leave it out", true},
+		"NOPERM this user has no permissions to run the 'eval' command":                    {allow, true},
+		"ERR The user executing the script can't run this command or subcommand script: a": {allow, true},
+		"ERR Error running script: @user_script:53: -NOPERM The user executing the script": {allow, true},
+		"ERR ACL failure in script: User app has no permissions to run the 'get' command":  {allow, true},
+		"ERR unknown command 'EVALSHA'":                                                    {command, true},
+		"ERR Unknown Redis command called from script script: a":                           {command, true},
+		"ERR This Redis command is not allowed from script script: a":                      {command, true},
+		"redis: all sentinels specified are unreachable: ERR unknown command 'sentinel'":   {"; MasterName is for the addresses of Sentinels", true},
+		"ERR unknown command `sentinel`":                                                   {"; MasterName is for the addresses of Sentinels", true},
+		"WRONGTYPE Operation against a key holding the wrong kind of value":                {taken, true},
+		"ERR Error running script (call to f_a): @user_script:1: WRONGTYPE Operation":      {taken, true},
+		"MOVED 3999 127.0.0.1:1":                                                           {"; the server is a cluster: set IsClusterMode", true},
+		"ERR This instance has cluster support disabled":                                   {"; the server is no cluster: leave IsClusterMode out, and give one address", true},
+		"READONLY You can't write against a read only replica.":                            {"; this is a replica: give the address of the master", false},
+		"OOM command not allowed when used memory > 'maxmemory'.":                          {"; the memory of the server is full: give it more, or a maxmemory-policy that evicts keys", false},
+		"ERR DB index is out of range":                                                     {"; the server has no such database: leave DB out", false},
+		"LOADING Redis is loading the dataset in memory":                                   {"", false},
+		"CLUSTERDOWN The cluster is down":                                                  {"", false},
+		"BUSY Redis is busy running a script.":                                             {"", false},
+	} {
+		for _, arguments := range []string{"", ", with args beginning with: 'app' 'secret' "} {
+			cause := errors.New(text + arguments)
+			store := redisstore.FromScript(func(context.Context, string, string, string, []string) ([]string, error) { return nil, cause })
 
-	_, err := store.Call(t.Context(), "key", fleet.Ask{})
+			_, err := store.Call(t.Context(), "key", fleet.Ask{})
 
-	require.ErrorIs(t, err, cause)
-	require.ErrorIs(t, err, fleet.ErrRejected)
-	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: NOPERM this user has no permissions"+
-		"; allow the user GET, SET, DEL, TIME, EVALSHA and EVAL on the keys with the prefix")
-}
-
-func TestFromScriptLeavesArgumentsOutOfErrors(t *testing.T) {
-	t.Parallel()
-	store := redisstore.FromScript(func(context.Context, string, string, string, []string) ([]string, error) {
-		return nil, errors.New("log in: ERR unknown command 'auth', with args beginning with: 'app' 'secret' ")
-	})
-
-	_, err := store.Call(t.Context(), "key", fleet.Ask{})
-
-	require.ErrorIs(t, err, fleet.ErrRejected)
-	require.EqualError(t, err, "redisstore: fleet: the store rejects the call: log in: ERR unknown command 'auth'"+
-		"; the server must know GET, SET, DEL, TIME, EVALSHA and EVAL")
+			said := "redisstore: "
+			if want.rejected {
+				said += "fleet: the store rejects the call: "
+			}
+			require.EqualError(t, err, said+text+want.advice)
+			require.Equal(t, want.rejected, errors.Is(err, fleet.ErrRejected))
+			require.Equal(t, arguments == "", errors.Is(err, cause))
+		}
+	}
 }
 
 // parse returns what a member that wants so many slots gets for these fields.
@@ -153,14 +178,9 @@ func FuzzParseReply(f *testing.F) {
 	})
 }
 
+// Package servers makes ten times as many calls of a real server.
 func TestScriptDoesWhatStepDoes(t *testing.T) {
 	t.Parallel()
-	differ(t, 2_000)
-}
-
-// differ compares calls of the script on miniredis with Step.
-func differ(t *testing.T, calls int) {
-	t.Helper()
 	server := miniredis.RunT(t)
 	now := time.Unix(1_700_000_000, 0)
 	server.SetTime(now)
@@ -186,5 +206,5 @@ func differ(t *testing.T, calls int) {
 		Misread: regexp.MustCompile(`(^| )[^. ]*e`).MatchString,
 	}
 
-	redistest.Differ(t, w, calls, 1)
+	redistest.Differ(t, w, 2_000, 1)
 }

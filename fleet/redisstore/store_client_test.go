@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/fleet"
-	"github.com/awsretry/awsretry/fleet/redisstore"
 )
 
 func TestStoreSetsAConnectionUpInTheBackground(t *testing.T) {
@@ -33,30 +32,7 @@ func TestStoreSetsAConnectionUpInTheBackground(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, reply.Slots)
 		require.Equal(t, far, time.Since(began))
-		opened, open, evalsha, _ := server.counts()
-		require.Equal(t, []int{1, 1, 2}, []int{opened, open, evalsha})
-	})
-}
-
-func TestStoreLoadsTheScriptInTheBackground(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		known := false
-		server, store := startFar(t, far, func(command []string) string {
-			if known = known || command[0] == "EVAL"; known {
-				return run
-			}
-			return "-NOSCRIPT No matching script. Please use EVAL.\r\n"
-		})
-
-		_, err := callFar(t, store, 2)
-		require.Error(t, err)
-		sleep(t, time.Second)
-		_, err = callFar(t, store, 2)
-
-		require.NoError(t, err)
-		opened, _, evalsha, eval := server.counts()
-		require.Equal(t, []int{1, 2, 1}, []int{opened, evalsha, eval})
+		require.Equal(t, traffic{opened: 1, open: 1, evalsha: 2}, server.counts())
 	})
 }
 
@@ -71,8 +47,7 @@ func TestStoreKeepsAConnectionWhoseReplyIsLate(t *testing.T) {
 			sleep(t, time.Second)
 		}
 
-		opened, open, evalsha, _ := server.counts()
-		require.Equal(t, []int{1, 1, 20}, []int{opened, open, evalsha})
+		require.Equal(t, traffic{opened: 1, open: 1, evalsha: 20}, server.counts())
 	})
 }
 
@@ -100,8 +75,7 @@ func TestStoreDoesNotKeepACommandForAConnection(t *testing.T) {
 		require.ErrorIs(t, err, redis.ErrPoolTimeout)
 		release()
 		calls.Wait()
-		opened, _, evalsha, _ := server.counts()
-		require.Equal(t, []int{8, 8}, []int{opened, evalsha})
+		require.Equal(t, traffic{opened: 8, open: 8, evalsha: 8}, server.counts())
 	})
 }
 
@@ -113,22 +87,19 @@ func TestStoreEndsWhatHangs(t *testing.T) {
 			_, err := callFar(t, store, 2)
 			require.Error(t, err)
 		}
-		_, open, _, _ := server.counts()
-		require.Equal(t, 3, open, "the commands go on")
+		require.Equal(t, 3, server.counts().open, "the commands go on")
 
 		sleep(t, 5*time.Second)
 		_, err := callFar(t, store, 2)
 		require.Error(t, err)
 		synctest.Wait()
-		_, open, _, _ = server.counts()
-		require.Zero(t, open, "the client was made anew")
+		require.Zero(t, server.counts().open, "the client was made anew")
 
 		_, err = callFar(t, store, 2)
 		require.Error(t, err)
 		require.NoError(t, store.Close())
 		synctest.Wait()
-		_, open, _, _ = server.counts()
-		require.Zero(t, open)
+		require.Zero(t, server.counts().open)
 	})
 }
 
@@ -140,8 +111,7 @@ func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
 		call := func() int {
 			t.Helper()
 			_, _ = store.Call(t.Context(), key, fleet.Ask{Want: 2})
-			opened, _, _, _ := server.counts()
-			return opened
+			return server.counts().opened
 		}
 
 		require.Equal(t, 1, call(), "the first failure")
@@ -159,8 +129,7 @@ func TestStoreMakesItsClientAnewAfterFiveSecondsOfFailures(t *testing.T) {
 		sleep(t, 4*time.Second)
 		require.Equal(t, 2, call())
 		synctest.Wait()
-		_, open, _, _ := server.counts()
-		require.Equal(t, 1, open, "the connection of the first client is closed")
+		require.Equal(t, 1, server.counts().open, "the connection of the first client is closed")
 	})
 }
 
@@ -170,7 +139,7 @@ func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 		slow := make(chan struct{})
 		release := sync.OnceFunc(func() { close(slow) })
 		came := make(chan struct{})
-		server, _ := startFar(t, 0, func(command []string) string {
+		server, store := startFar(t, 0, func(command []string) string {
 			if command[3] == "awsretry:slow" {
 				close(came)
 				<-slow
@@ -178,11 +147,6 @@ func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 			}
 			return "-LOADING Redis is loading the dataset in memory\r\n"
 		})
-		store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
-			Addrs: []string{server.addr}, Dialer: server.dial, ReadTimeout: time.Minute,
-		}})
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, store.Close()) })
 		t.Cleanup(release)
 		ended := make(chan error, 1)
 		go func() {
@@ -195,16 +159,14 @@ func TestStoreDoesNotCutACallOfTheOldClient(t *testing.T) {
 			require.Error(t, err)
 			sleep(t, 5*time.Second)
 		}
-		opened, open, _, _ := server.counts()
-		require.Equal(t, 3, opened, "one for each call at a time, and that of the new client")
-		require.Equal(t, 3, open, "the old client has a call")
+		require.Equal(t, 3, server.counts().opened, "one for each call at a time, and that of the new client")
+		require.Equal(t, 3, server.counts().open, "the old client has a call")
 
 		release()
 
 		require.NoError(t, <-ended)
 		synctest.Wait()
-		_, open, _, _ = server.counts()
-		require.Equal(t, 1, open, "now the old client is closed")
+		require.Equal(t, 1, server.counts().open, "now the old client is closed")
 	})
 }
 
@@ -225,9 +187,8 @@ func TestStoreCloses(t *testing.T) {
 			sleep(t, 5*time.Second)
 		}
 		synctest.Wait()
-		opened, open, _, _ := server.counts()
-		require.Equal(t, 1, opened)
-		require.Zero(t, open)
+		require.Equal(t, 1, server.counts().opened)
+		require.Zero(t, server.counts().open)
 	})
 }
 

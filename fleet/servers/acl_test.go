@@ -3,7 +3,6 @@
 package servers
 
 import (
-	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -20,30 +19,6 @@ import (
 )
 
 // Servers word it in another way for a command within a script, and each version has its own.
-func TestMissingPermissionIsFinal(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t)
-	allowed := []any{"+get", "+set", "+time", "+evalsha", "+eval"}
-	for i := range allowed {
-		user, without := fmt.Sprintf("user%d", i), slices.Delete(slices.Clone(allowed), i, i+1)
-		words := append([]any{"ACL", "SETUSER", user, "on", ">" + password, "~*"}, without...)
-		require.NoError(t, server.Client.Do(t.Context(), words...).Err())
-		for _, with := range []string{password, "a wrong one"} {
-			require.NoError(t, server.Client.ScriptFlush(t.Context()).Err()) // so that EVAL is needed
-			store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{
-				Addrs: []string{server.Addr}, Username: user, Password: with,
-			}})
-			require.NoError(t, err)
-
-			_, err = store.Call(t.Context(), "f2-00000000:test:orders", fleet.Ask{Bad: 1})
-
-			require.ErrorIs(t, err, fleet.ErrRejected, "without %v", allowed[i])
-			require.NotContains(t, err.Error(), with)
-			require.NoError(t, store.Close())
-		}
-	}
-}
-
 func TestCheckFindsEachMissingPermission(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t)
@@ -75,6 +50,7 @@ func TestCheckFindsEachMissingPermission(t *testing.T) {
 		err := check(command, password)
 		require.ErrorIs(t, err, fleet.ErrRejected, "without %s", command)
 		require.ErrorContains(t, err, "; allow the user", "without %s", command)
+		require.NotContains(t, err.Error(), password)
 	}
 	wrong := check("all", "a wrong one")
 	require.ErrorIs(t, wrong, fleet.ErrRejected)

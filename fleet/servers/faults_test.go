@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/redis/go-redis/v9"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/fleet"
@@ -26,94 +27,62 @@ func do(t *testing.T, s *redistest.Server, command string) {
 
 func TestFleetGoesOnWithoutItsStore(t *testing.T) {
 	t.Parallel()
+	// Commands make the fault and mend it, and so do changes of the way to the server.
+	commands := func(fault, mend string) func(t *testing.T, s *redistest.Server, p *proxy) (mend func()) {
+		return func(t *testing.T, s *redistest.Server, _ *proxy) func() {
+			t.Helper()
+			do(t, s, fault)
+			if mend == "" {
+				return nil
+			}
+			return func() { do(t, s, mend) }
+		}
+	}
+	way := func(fault func(p *proxy)) func(t *testing.T, s *redistest.Server, p *proxy) (mend func()) {
+		return func(_ *testing.T, s *redistest.Server, p *proxy) func() {
+			p.set(fault)
+			return func() { p.set(func(p *proxy) { p.target, p.delay, p.swallow, p.cut = s.Addr, 0, false, false }) }
+		}
+	}
+	stopped := func(t *testing.T, s *redistest.Server, _ *proxy) func() {
+		t.Helper()
+		s.Signal(t, syscall.SIGSTOP)
+		return func() { s.Signal(t, syscall.SIGCONT) }
+	}
 	lost := []fleet.EventKind{fleet.Lost, fleet.Back}
-	tests := map[string]struct {
-		learn  bool
+	const long = 8 * time.Second // the client is made anew in it
+	for name, tt := range map[string]struct {
 		during time.Duration // how long the store is away
-		fault  func(t *testing.T, s *redistest.Server)
-		mend   func(t *testing.T, s *redistest.Server)
+		fault  func(t *testing.T, s *redistest.Server, p *proxy) (mend func())
 		want   []fleet.EventKind
 	}{
-		"stopped for 2 s": {
-			during: 2 * time.Second,
-			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); s.Signal(t, syscall.SIGSTOP) },
-			mend:   func(t *testing.T, s *redistest.Server) { t.Helper(); s.Signal(t, syscall.SIGCONT) },
-			want:   lost,
+		"stopped for 2 s":     {2 * time.Second, stopped, lost},
+		"stopped for 20 s":    {20 * time.Second, stopped, lost},
+		"paused":              {3 * time.Second, commands("CLIENT PAUSE 3000", ""), lost},
+		"writes paused":       {3 * time.Second, commands("CLIENT PAUSE 3000 WRITE", ""), lost},
+		"flushed":             {0, commands("FLUSHALL", ""), nil},
+		"without its scripts": {0, commands("SCRIPT FLUSH", ""), nil},
+		"out of memory":       {3 * time.Second, commands("CONFIG SET maxmemory 1", "CONFIG SET maxmemory 0"), lost},
+		"without permission": {
+			3 * time.Second, commands("ACL SETUSER app -evalsha -eval", "ACL SETUSER app +evalsha +eval"),
+			[]fleet.EventKind{fleet.Rejected, fleet.Back},
 		},
-		"stopped for 20 s": {
-			during: 20 * time.Second,
-			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); s.Signal(t, syscall.SIGSTOP) },
-			mend:   func(t *testing.T, s *redistest.Server) { t.Helper(); s.Signal(t, syscall.SIGCONT) },
-			want:   lost,
-		},
-		"paused": {
-			during: 3 * time.Second,
-			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "CLIENT PAUSE 3000") },
-			want:   lost,
-		},
-		"writes paused": {
-			during: 3 * time.Second,
-			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "CLIENT PAUSE 3000 WRITE") },
-			want:   lost,
-		},
-		"flushed": {
-			learn: true,
-			fault: func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "FLUSHALL") },
-		},
-		"without its scripts": {
-			fault: func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "SCRIPT FLUSH") },
-		},
-		"out of memory": {
-			during: 3 * time.Second,
-			fault:  func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "CONFIG SET maxmemory 1") },
-			mend:   func(t *testing.T, s *redistest.Server) { t.Helper(); do(t, s, "CONFIG SET maxmemory 0") },
-			want:   lost,
-		},
-	}
-	for name, tt := range tests {
+		"50 ms away":         {long, way(func(p *proxy) { p.delay = 50 * time.Millisecond }), nil},
+		"400 ms away":        {long, way(func(p *proxy) { p.delay = 400 * time.Millisecond }), lost},
+		"answers are lost":   {long, way(func(p *proxy) { p.swallow = true }), lost},
+		"cut in mid-answer":  {long, way(func(p *proxy) { p.cut = true }), lost},
+		"no server any more": {long, way(func(p *proxy) { p.cut, p.target = true, "127.0.0.1:1" }), lost},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			server := redistest.Start(t, "--maxmemory-policy", "noeviction")
-			w := begin(t, at(server), tt.learn, "orders")
-			w.warm(t)
-			w.sane(t, "before", 2*time.Second)
-			epoch := w.epoch(0)
-
-			tt.fault(t, server)
-			if tt.during > 0 {
-				w.sane(t, "during", tt.during)
-			}
-			if tt.mend != nil {
-				tt.mend(t, server)
-			}
-			rest(t, 2500*time.Millisecond) // members ask again after 2.4 s at the latest
-			w.settled(t, 0, fleet.Slots)
-			w.sane(t, "after", 3*time.Second)
-
-			w.requireEvents(t, 0, tt.want...)
-			require.GreaterOrEqual(t, w.epoch(0), epoch, "what was learned is not lost")
+			do(t, server, "ACL SETUSER app on >"+password+" ~"+prefix+"* +evalsha +eval +get +set +del +time +ping")
+			p := startProxy(t, server.Addr)
+			options := redis.UniversalOptions{Addrs: []string{p.addr}, Username: "app", Password: password}
+			w := begin(t, options, name == "flushed", "orders") // which then has to learn the limit
+			w.survives(t, tt.during, func() (mend func()) { return tt.fault(t, server, p) }, tt.want...)
 		})
 	}
-}
-
-func TestFleetWithoutPermission(t *testing.T) {
-	t.Parallel()
-	server := redistest.Start(t)
-	do(t, server, "ACL SETUSER app on >"+password+" ~"+prefix+"* +evalsha +eval +get +set +del +time +ping")
-	options := at(server)
-	options.Username, options.Password = "app", password
-	w := begin(t, options, false, "orders")
-	w.warm(t)
-	w.sane(t, "before", 2*time.Second)
-
-	do(t, server, "ACL SETUSER app -evalsha -eval")
-	w.sane(t, "during", 3*time.Second)
-	do(t, server, "ACL SETUSER app +evalsha +eval")
-	rest(t, 2500*time.Millisecond)
-	w.settled(t, 0, fleet.Slots)
-	w.sane(t, "after", 3*time.Second)
-
-	w.requireEvents(t, 0, fleet.Rejected, fleet.Back)
 }
 
 // TestServerTime is not parallel, so that it runs before the others.

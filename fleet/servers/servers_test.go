@@ -75,7 +75,6 @@ const (
 // service serves 100 requests a second, and saves up 10.
 type service struct {
 	mu             sync.Mutex
-	down           bool // it throttles everything
 	tokens         float64
 	last           time.Time
 	good, throttle int
@@ -89,9 +88,6 @@ func (s *service) serve() bool {
 		s.tokens = min(s.tokens+served*now.Sub(s.last).Seconds(), 10)
 	}
 	s.last = now
-	if s.down {
-		s.tokens = 0
-	}
 	if s.tokens < 1 {
 		s.throttle++
 		return false
@@ -99,12 +95,6 @@ func (s *service) serve() bool {
 	s.tokens--
 	s.good++
 	return true
-}
-
-func (s *service) set(down bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.down = down
 }
 
 func (s *service) counts() (good, throttled int) {
@@ -152,33 +142,16 @@ func beginWith(
 		w.scopes = append(w.scopes, retry.ScopeKey{Service: scope})
 		w.services = append(w.services, &service{})
 	}
-	w.add(t, processes, workers, options, learn, false)
-	return w
-}
-
-// add starts so many processes with so many workers for each scope. If checked is set they check
-// their stores first.
-func (w *world) add(t *testing.T, processes, workers int, options redis.UniversalOptions, learn, checked bool) {
-	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	var checking, working sync.WaitGroup
-	stores := make([]*redisstore.Store, processes)
-	for i := range stores {
+	var working sync.WaitGroup
+	for range processes {
 		store, err := redisstore.New(redisstore.Config{Options: &options})
 		require.NoError(t, err)
-		stores[i] = store
-		if checked {
-			checking.Go(func() { _ = store.Check(ctx) })
-		}
-	}
-	checking.Wait()
-	for _, store := range stores {
 		p := &process{}
 		config := fleet.Config{Store: store, Namespace: "test", Observer: p.observe}
 		if !learn {
 			config.Limit = func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: served} }
 		}
-		var err error
 		p.fleet, err = fleet.New(config)
 		require.NoError(t, err)
 		w.processes = append(w.processes, p)
@@ -200,8 +173,8 @@ func (w *world) add(t *testing.T, processes, workers int, options redis.Universa
 		for err := range w.errs {
 			require.NoError(t, err)
 		}
-		w.errs = make(chan error, cap(w.errs)) // for the processes that were added before
 	})
+	return w
 }
 
 func (w *world) work(ctx context.Context, limiter adaptive.Limiter, scope int) {
@@ -295,6 +268,30 @@ func (w *world) warm(t *testing.T) {
 	for i := range w.longest {
 		w.longest[i].Store(0)
 	}
+}
+
+// survives requires that the fleet stays sane before, during and after a fault of the store of its
+// first scope, keeps what it has learned, and that each process got these events of the fault and no
+// others. fault returns what mends it.
+func (w *world) survives(t *testing.T, during time.Duration, fault func() (mend func()), want ...fleet.EventKind) {
+	t.Helper()
+	w.warm(t)
+	w.sane(t, "before", 2*time.Second)
+	epoch := w.epoch(0)
+
+	mend := fault()
+	if during > 0 {
+		w.sane(t, "during", during)
+	}
+	if mend != nil {
+		mend()
+	}
+	rest(t, 2500*time.Millisecond) // members ask again after 2.4 s at the latest
+	w.settled(t, 0, fleet.Slots)
+	w.sane(t, "after", 3*time.Second)
+
+	w.requireEvents(t, 0, want...)
+	require.GreaterOrEqual(t, w.epoch(0), epoch, "what was learned is not lost")
 }
 
 // requireEvents requires that each process got these kinds of events of the scope, and no

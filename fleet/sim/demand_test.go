@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -53,21 +54,11 @@ func entitled(rate float64, all []demand) []float64 {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int {
-		switch {
-		case all[a].rate < all[b].rate:
-			return -1
-		case all[a].rate > all[b].rate:
-			return 1
-		default:
-			return 0
-		}
-	})
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(all[a].rate, all[b].rate) })
 	due := make([]float64, len(all))
-	left := rate
 	for n, i := range order {
-		due[i] = min(all[i].rate, left/float64(len(order)-n))
-		left -= due[i]
+		due[i] = min(all[i].rate, rate/float64(len(order)-n))
+		rate -= due[i]
 	}
 	return due
 }

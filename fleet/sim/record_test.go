@@ -14,18 +14,16 @@ type second struct {
 // record is what happened in a run. Attempts count when the service decides about them.
 type record struct {
 	began    time.Time
-	rate     float64   // of the service at the beginning
-	entitled []float64 // what each member is due of it
+	entitled []float64 // what each member is due of the rate
 
 	mu       sync.Mutex // guards what follows
 	seconds  []second
 	received [][]uint16 // of each member in each second
 }
 
-func newRecord(length time.Duration, rate float64, demands []demand) *record {
+func newRecord(length int, demands []demand, entitled []float64) *record {
 	r := &record{
-		began: time.Now(), rate: rate, entitled: entitled(rate, demands),
-		seconds: make([]second, int(length.Seconds())+1), received: make([][]uint16, len(demands)),
+		began: time.Now(), entitled: entitled, seconds: make([]second, length+1), received: make([][]uint16, len(demands)),
 	}
 	for i := range r.received {
 		r.received[i] = make([]uint16, len(r.seconds))
@@ -33,35 +31,28 @@ func newRecord(length time.Duration, rate float64, demands []demand) *record {
 	return r
 }
 
-func (r *record) at() int { return min(int(time.Since(r.began).Seconds()), len(r.seconds)-1) }
+// note lets count count something in the second of now.
+func (r *record) note(count func(s *second, at int)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := min(int(time.Since(r.began).Seconds()), len(r.seconds)-1)
+	count(&r.seconds[at], at)
+}
 
 // decided counts an attempt of a member.
 func (r *record) decided(member int, accepted bool) {
-	at := r.at()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	s := &r.seconds[at]
-	if !accepted {
-		s.throttled++
-		return
-	}
-	s.accepted++
-	r.received[member][at]++
+	r.note(func(s *second, at int) {
+		if !accepted {
+			s.throttled++
+			return
+		}
+		s.accepted++
+		r.received[member][at]++
+	})
 }
 
-func (r *record) called() {
-	at := r.at()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.seconds[at].calls++
-}
-
-func (r *record) refused() {
-	at := r.at()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.seconds[at].refused++
-}
+func (r *record) called()  { r.note(func(s *second, _ int) { s.calls++ }) }
+func (r *record) refused() { r.note(func(s *second, _ int) { s.refused++ }) }
 
 // result is what a part of a run came to.
 type result struct {
@@ -69,18 +60,24 @@ type result struct {
 	throttled float64 // of all attempts
 	calls     float64 // of the store, each second
 	jain      float64 // of received over entitlement
+	refused   float64 // operations
+	settled   float64 // seconds
+}
+
+func (r *record) sum(from, to int) (sum second) {
+	for _, s := range r.seconds[from:to] {
+		sum.accepted += s.accepted
+		sum.throttled += s.throttled
+		sum.calls += s.calls
+		sum.refused += s.refused
+	}
+	return sum
 }
 
 // part returns the result of the seconds from one on, before another, in which the service
 // allows so many attempts a second.
 func (r *record) part(from, to int, rate float64) result {
-	var accepted, throttled, calls int
-	for _, s := range r.seconds[from:to] {
-		accepted += s.accepted
-		throttled += s.throttled
-		calls += s.calls
-	}
-	length := float64(to - from)
+	sum, length := r.sum(from, to), float64(to-from)
 	shares := make([]float64, len(r.received))
 	for i, each := range r.received {
 		for _, n := range each[from:to] {
@@ -88,33 +85,26 @@ func (r *record) part(from, to int, rate float64) result {
 		}
 	}
 	return result{
-		goodput:   float64(accepted) / (rate * length),
-		throttled: float64(throttled) / float64(max(accepted+throttled, 1)),
-		calls:     float64(calls) / length,
+		goodput:   float64(sum.accepted) / (rate * length),
+		throttled: float64(sum.throttled) / float64(max(sum.accepted+sum.throttled, 1)),
+		calls:     float64(sum.calls) / length,
 		jain:      jain(shares),
+		refused:   float64(sum.refused),
 	}
 }
 
 // settled returns how many seconds after the given one goodput is 0.9 of what the service
-// allows, with at most 5 % of the attempts throttled, for five seconds. It is the length of the
+// allows, with at most a share of the attempts throttled, for five seconds. It is the length of the
 // rest of the run if that is never so.
-func (r *record) settled(from int, rate float64) int { return r.reached(from, rate, 0.05) }
-
-// reached is settled with a part of the attempts that may be throttled.
-func (r *record) reached(from int, rate, throttledPart float64) int {
+func (r *record) settled(from int, rate, throttled float64) float64 {
 	const span = 5
-	last := len(r.seconds) - 1
-	for at := from; at+span <= last; at++ {
-		var accepted, throttled int
-		for _, s := range r.seconds[at : at+span] {
-			accepted += s.accepted
-			throttled += s.throttled
-		}
-		if float64(accepted) >= 0.9*span*rate && float64(throttled) <= throttledPart*float64(accepted+throttled) {
-			return at - from
+	at, last := from, len(r.seconds)-1
+	for ; at+span <= last; at++ {
+		if got := r.part(at, at+span, rate); got.goodput >= 0.9 && got.throttled <= throttled {
+			return float64(at - from)
 		}
 	}
-	return last - from
+	return float64(last - from)
 }
 
 // jain is Jain's index: 1 if all shares are the same, 1/n if one has everything.
@@ -130,15 +120,20 @@ func jain(shares []float64) float64 {
 	return sum * sum / (float64(len(shares)) * squares)
 }
 
-// mean returns the mean of results of several seeds.
-func mean(results []result) result {
-	var m result
-	n := float64(len(results))
-	for _, r := range results {
-		m.goodput += r.goodput / n
-		m.throttled += r.throttled / n
-		m.calls += r.calls / n
-		m.jain += r.jain / n
+// mean returns the means of the parts of several runs.
+func mean(played [][]result) []result {
+	all := make([]result, len(played[0]))
+	n := float64(len(played))
+	for _, parts := range played {
+		for i, r := range parts {
+			m := &all[i]
+			m.goodput += r.goodput / n
+			m.throttled += r.throttled / n
+			m.calls += r.calls / n
+			m.jain += r.jain / n
+			m.refused += r.refused / n
+			m.settled += r.settled / n
+		}
 	}
-	return m
+	return all
 }

@@ -34,15 +34,7 @@ type run struct {
 	versions   int           // sets of rules in the fleet, with a key each; zero means one
 	roundTrip  time.Duration
 	replicated bool // the store has a replica
-	length     time.Duration
 	seed       uint64
-	events     []event
-}
-
-// event is something that happens in a run, in the order of time.
-type event struct {
-	at time.Duration
-	do func(p *play)
 }
 
 // play is a run that goes on.
@@ -54,13 +46,13 @@ type play struct {
 	record  *record
 	demands []demand
 	lull    atomic.Bool // only a tenth of the operations takes place
-	members []*member
+	ways    []*way
 	wg      sync.WaitGroup
 	stop    []func() // of each member
 }
 
-// play plays the run and returns its record.
-func (r run) play(t *testing.T) *record {
+// play plays the run for so many seconds and returns its record.
+func (r run) play(t *testing.T, length int, events []event) *record {
 	t.Helper()
 	var done *record
 	synctest.Test(t, func(t *testing.T) {
@@ -71,18 +63,18 @@ func (r run) play(t *testing.T) *record {
 		case r.even:
 			p.demands = even(r.rate, r.members)
 		}
-		p.record = newRecord(r.length, r.rate, p.demands)
+		p.record = newRecord(length, p.demands, entitled(r.rate, p.demands))
 		p.store = newStore(r.roundTrip, p.record, r.replicated)
-		p.members = make([]*member, r.members)
+		p.ways = make([]*way, r.members)
 		p.stop = make([]func(), r.members)
 		for i := range r.members - r.later {
 			p.begin(i, 0)
 		}
-		for _, e := range r.events {
-			p.passUntil(e.at)
+		for _, e := range events {
+			p.pass(seconds(settledBy+e.at) - time.Since(p.record.began))
 			e.do(p)
 		}
-		p.passUntil(r.length)
+		p.pass(seconds(length) - time.Since(p.record.began))
 		for _, stop := range p.stop {
 			if stop != nil {
 				stop()
@@ -94,7 +86,16 @@ func (r run) play(t *testing.T) *record {
 	return done
 }
 
-func (p *play) passUntil(at time.Duration) { _ = pass(p.t.Context(), at-time.Since(p.record.began)) }
+func seconds(n int) time.Duration { return time.Duration(n) * time.Second }
+
+func (p *play) pass(d time.Duration) { _ = pass(p.t.Context(), d) }
+
+// cut cuts the way of every second member to the store, or mends it.
+func (p *play) cut(off bool) {
+	for i := 0; i < len(p.ways); i += 2 {
+		p.ways[i].cut.Store(off)
+	}
+}
 
 // begin starts a member, in the place of the one with its number. generation tells them apart.
 func (p *play) begin(i int, generation uint64) {
@@ -102,19 +103,19 @@ func (p *play) begin(i int, generation uint64) {
 		p.stop[i]()
 	}
 	seed := p.seed<<32 | generation<<24 | uint64(i)
-	m := &member{play: p, number: i, way: &way{store: p.store}}
+	p.ways[i] = &way{store: p.store}
+	m := &member{play: p, number: i}
 	var done func()
 	if p.alone {
 		m.limiter, done = sendrate.NewLimiter(sendrate.Config{}, clock.System{}), func() {}
 	} else {
-		m.limiter, done = newLimiter(p.t, m.way, fmt.Sprint("version", i%max(p.versions, 1)), p.starting, seed)
+		m.limiter, done = newLimiter(p.t, p.ways[i], fmt.Sprint("version", i%max(p.versions, 1)), p.starting, seed)
 	}
 	ctx, cancel := context.WithCancel(p.t.Context())
 	p.stop[i] = func() {
 		cancel()
 		done()
 	}
-	p.members[i] = m
 	d := p.demands[i]
 	for worker := range d.workers {
 		random := rand.New(rand.NewPCG(seed, uint64(worker)))
@@ -146,7 +147,6 @@ func seeded(seed uint64) func() float64 {
 type member struct {
 	play    *play
 	number  int
-	way     *way
 	limiter adaptive.Limiter
 }
 

@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -19,17 +18,16 @@ type store struct {
 	record    *record
 	skew      skewed
 
-	mu      sync.Mutex // guards what follows
-	memory  *fleet.Memory
+	memory  atomic.Pointer[fleet.Memory]
 	replica *fleet.Memory // gets all calls too, until it is left behind; nil if there is none
-	behind  bool
-	away    bool
-	hangs   bool // if it is away, instead of a failure at once
+	behind  atomic.Bool
+	away    atomic.Bool
+	hangs   atomic.Bool // if it is away, instead of a failure at once
 }
 
 func newStore(roundTrip time.Duration, r *record, replicated bool) *store {
 	s := &store{roundTrip: roundTrip, record: r}
-	s.memory = &fleet.Memory{Clock: &s.skew}
+	s.memory.Store(&fleet.Memory{Clock: &s.skew})
 	if replicated {
 		s.replica = &fleet.Memory{Clock: &s.skew}
 	}
@@ -50,59 +48,30 @@ func (s *store) call(ctx context.Context, key string, ask fleet.Ask) (fleet.Repl
 }
 
 func (s *store) carryOut(ctx context.Context, key string, ask fleet.Ask) (fleet.Reply, error) {
-	s.mu.Lock()
-	away, hangs, memory := s.away, s.hangs, s.memory
-	if s.replica != nil && !s.behind && !away {
-		if _, err := s.replica.Call(ctx, key, ask); err != nil {
-			s.mu.Unlock()
-			return fleet.Reply{}, err
-		}
-	}
-	s.mu.Unlock()
 	switch {
-	case away && hangs:
+	case s.away.Load() && s.hangs.Load():
 		<-ctx.Done()
 		return fleet.Reply{}, ctx.Err()
-	case away:
+	case s.away.Load():
 		return fleet.Reply{}, errAway
-	default:
-		return memory.Call(ctx, key, ask)
+	case s.replica != nil && !s.behind.Load():
+		_, _ = s.replica.Call(ctx, key, ask)
 	}
+	return s.memory.Load().Call(ctx, key, ask)
 }
 
 // goAway makes calls fail, at once or when their time is over.
 func (s *store) goAway(hangs bool) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away, s.hangs = true, hangs
+	s.hangs.Store(hangs)
+	s.away.Store(true)
 }
 
-func (s *store) comeBack() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.away = false
-}
-
-// leaveBehind lets the replica miss all calls from now on.
-func (s *store) leaveBehind() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.behind = true
-}
-
-// promote puts the replica, whose clock differs, in the place of the store.
+// promote puts what the replica has, whose clock differs, in the place of the store.
 func (s *store) promote(skew time.Duration) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.memory, s.replica = s.replica, nil
+	s.behind.Store(true)
+	s.memory.Store(s.replica)
 	s.skew.by.Store(int64(skew))
-	s.away = false
-}
-
-func (s *store) flush() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.memory.Flush()
+	s.away.Store(false)
 }
 
 // way is the way of a member to the store, which may be cut off.

@@ -2,7 +2,6 @@ package otelretry_test
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -39,37 +38,28 @@ func TestServiceIsALabelOrAPartOfTheMethodAndSpelledAsTheSDKsDoIfAsked(t *testin
 	}
 }
 
-func TestMergedCombinationsOfLateAreOther(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	config.MergedMethod = true
-	telemetry := newTelemetry(t, config)
-	for i := range 1001 {
-		telemetry.Observe(t.Context(), retry.Event{
-			Kind: retry.SendWaitEnded, Operation: retry.Operation{Service: "dynamodb", Name: fmt.Sprintf("Op%04d", i)},
-		})
-	}
-	require.Equal(t, "{cloud.region=_OTHER rpc.method=_OTHER} count 1 sum 0: 1 to 0.005",
-		figures(t, collect(t, reader), "awsretry.send.wait")[0])
-}
-
 // Operations that are new at the same time get their places once.
 func TestNewCombinationsConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for n := range 1200 {
-				telemetry.Observe(context.Background(), retry.Event{
-					Kind: retry.OperationEnded, Operation: retry.Operation{Name: time.Duration(n).String()}, Elapsed: time.Second,
-				})
-			}
-		})
+	for _, merged := range []bool{false, true} {
+		reader, config := newReader()
+		config.MergedMethod = merged
+		telemetry := newTelemetry(t, config)
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				for n := range 1200 {
+					op := retry.Operation{Service: "s3", Name: time.Duration(n).String()}
+					telemetry.Observe(context.Background(), retry.Event{Kind: retry.OperationEnded, Operation: op, Elapsed: time.Second})
+				}
+			})
+		}
+		group.Wait()
+		metrics := collect(t, reader)
+		require.Equal(t, 8*1200, sum(t, metrics["awsretry.call.duration"].Data))
+		got := figures(t, metrics, "awsretry.call.duration")
+		require.Len(t, got, 1001)
+		require.Equal(t, !merged, strings.Contains(got[0], "rpc.method=_OTHER rpc.service=_OTHER"), got[0])
+		require.Contains(t, got[0], "{awsretry.outcome=success cloud.region=_OTHER rpc.method=_OTHER")
 	}
-	group.Wait()
-	metrics := collect(t, reader)
-	require.Equal(t, 8*1200, sum(t, metrics["awsretry.call.duration"].Data))
-	require.Len(t, figures(t, metrics, "awsretry.call.duration"), 1001)
 }

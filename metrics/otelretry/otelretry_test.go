@@ -319,7 +319,7 @@ func TestFiguresAddUpConcurrentSafe(t *testing.T) {
 	require.Equal(t, []string{"{} 9"}, figures(t, metrics, "awsretry.scopes"))
 }
 
-func TestWatchRefusesWhatIsNoStrategy(t *testing.T) {
+func TestWatchRefusesWhatIsNoStrategyAndWatchesEachOnce(t *testing.T) {
 	t.Parallel()
 	reader, config := newReader()
 	telemetry := newTelemetry(t, config)
@@ -330,12 +330,6 @@ func TestWatchRefusesWhatIsNoStrategy(t *testing.T) {
 	}
 	require.NoError(t, telemetry.Watch())
 	require.Equal(t, []string{"{} 0"}, figures(t, collect(t, reader), "awsretry.scopes"))
-}
-
-func TestAStrategyIsWatchedOnce(t *testing.T) {
-	t.Parallel()
-	reader, config := newReader()
-	telemetry := newTelemetry(t, config)
 	one := newStrategy(t)
 	require.NoError(t, telemetry.Watch(one, one))
 	require.NoError(t, telemetry.Watch(one))
