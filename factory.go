@@ -347,7 +347,7 @@ func (f *Factory) find(key string) retry.Strategy {
 func applySettings(c *standard.Config, s *Settings) (overridden []string) {
 	overridden = slices.Concat(
 		overriddenField("Behavior", c.Behavior, s.Behavior),
-		overriddenField("MaxAttempts", c.MaxAttempts, s.MaxAttempts),
+		overriddenField("MaxAttempts", max(c.MaxAttempts, 0), s.MaxAttempts),
 		overriddenField("MaxBackoff", c.MaxBackoff, s.MaxBackoff),
 		overriddenField("MinDelay", c.MinDelay, s.MinDelay),
 		overriddenField("MaxElapsed", c.MaxElapsed, s.MaxElapsed),

@@ -325,8 +325,8 @@ func TestPlainReadsNoSettings(t *testing.T) {
 
 func TestPlainRefusesWhatStandardModeRefuses(t *testing.T) {
 	t.Parallel()
-	_, err := awsretry.Plain(-1, 0, 0)
-	require.EqualError(t, err, "standard: MaxAttempts -1: must not be negative")
+	_, err := awsretry.Plain(0, 0, -1)
+	require.EqualError(t, err, "standard: MaxBackoff -1ns: must not be negative")
 	_, err = awsretry.Plain(5, 0, 0, awsretry.WithConfig(adaptive.Config{NoSendWait: true}))
 	require.EqualError(t, err, "awsretry: Plain is in standard mode, so adaptive.Config.NoSendWait has no effect")
 	own := awsretry.WithStandard(standard.Config{Backoff: func(int, error) time.Duration { return 0 }})

@@ -33,8 +33,7 @@ const (
 // Option is an option of [Load]. Each is a [ResolveOption], a [BuildOption] or both.
 //
 // Options apply in order, so the later of two equal ones wins. A nil option is skipped, and so is
-// an option with an empty or nil argument. Zero for [WithMaxAttempts] is not skipped: it is an
-// error. Options are safe for concurrent use and may be reused.
+// an option whose argument is empty, nil or zero. Options are safe for concurrent use and may be reused.
 type Option interface{ apply(o *options) }
 
 // ResolveOption is an option of [Resolve]: it decides what is read, or what the settings are.
@@ -103,11 +102,11 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	query, c := o.query, o.build.config.Standard
 	query.Service = cmp.Or(query.Service, c.Service)
 	by := config.Origin{Kind: "default", Name: o.build.configured}
-	query.Given = withDefault(query.Given, by, "behavior", c.Behavior)
-	query.Given = withDefault(query.Given, by, "max_attempts", c.MaxAttempts)
-	query.Given = withDefault(query.Given, by, "max_backoff", c.MaxBackoff)
-	query.Given = withDefault(query.Given, by, "min_delay", c.MinDelay)
-	query.Given = withDefault(query.Given, by, "max_elapsed", c.MaxElapsed)
+	query.Given = appendSet(query.Given, by, "behavior", c.Behavior)
+	query.Given = appendSet(query.Given, by, "max_attempts", max(c.MaxAttempts, 0))
+	query.Given = appendSet(query.Given, by, "max_backoff", c.MaxBackoff)
+	query.Given = appendSet(query.Given, by, "min_delay", c.MinDelay)
+	query.Given = appendSet(query.Given, by, "max_elapsed", c.MaxElapsed)
 	settings, err := lint.Resolve(query)
 	if err != nil {
 		return nil, err
@@ -124,8 +123,8 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	return settings, nil
 }
 
-// withDefault adds a field of a configuration unless it is unset.
-func withDefault[T int | time.Duration | retry.Behavior](given []config.Candidate, by config.Origin, setting string, value T) []config.Candidate {
+// appendSet adds a value unless it is unset.
+func appendSet[T Mode | int | time.Duration | retry.Behavior](given []config.Candidate, by config.Origin, setting string, value T) []config.Candidate {
 	var unset T
 	if value == unset {
 		return given
@@ -190,10 +189,10 @@ func WithMode(mode Mode) ResolveOption {
 }
 
 // WithMaxAttempts sets the number of attempts of an operation, the first included, and overrides
-// environment and shared files. 1 means no retry. A number below 1 or above 2^31-1 is an error of
-// [Resolve].
+// environment and shared files. 1 means no retry. Zero or less changes nothing, and a number above 2^31-1
+// is an error of [Resolve].
 func WithMaxAttempts(n int) ResolveOption {
-	return overriding("option", "WithMaxAttempts", "max_attempts", n)
+	return overriding("option", "WithMaxAttempts", "max_attempts", max(n, 0))
 }
 
 // WithBehavior sets the generation of behavior: [retry.V21], the default, or [retry.V20],
@@ -210,25 +209,21 @@ func WithDefaultMode(mode Mode) ResolveOption {
 }
 
 // WithMaxBackoff sets the longest backoff, see standard.Config.MaxBackoff, and overrides
-// [WithConfig]. A duration of zero or less is an error of [Resolve].
+// [WithConfig]. Zero changes nothing, and a negative duration is an error of [Resolve].
 func WithMaxBackoff(d time.Duration) ResolveOption {
 	return overriding("option", "WithMaxBackoff", "max_backoff", d)
 }
 
 // WithMinDelay sets the shortest backoff, see standard.Config.MinDelay, and overrides
-// [WithConfig]. Zero means none, and a negative duration is an error of [Resolve].
+// [WithConfig]. Zero changes nothing, and a negative duration is an error of [Resolve].
 func WithMinDelay(d time.Duration) ResolveOption {
 	return overriding("option", "WithMinDelay", "min_delay", d)
 }
 
-// overriding returns an option for a value that overrides those of the options before it. An empty value is none.
+// overriding returns an option for a value that overrides those of the options before it. An empty value or zero is none.
 func overriding[T Mode | int | time.Duration | retry.Behavior](kind, name, setting string, value T) ResolveOption {
-	c := config.Typed(config.Origin{Kind: kind, Name: name}, setting, value)
-	return resolveOption(func(q *config.Query) {
-		if c.Raw != "" {
-			q.Given = slices.Concat([]config.Candidate{c}, q.Given)
-		}
-	})
+	given := appendSet(nil, config.Origin{Kind: kind, Name: name}, setting, value)
+	return resolveOption(func(q *config.Query) { q.Given = slices.Concat(given, q.Given) })
 }
 
 // Values holds retry settings from a program's own configuration file and flags. Embed it in

@@ -2,6 +2,7 @@ package awssdk
 
 import (
 	"errors"
+	"math"
 	"testing"
 	"testing/fstest"
 	"testing/synctest"
@@ -57,6 +58,11 @@ func installed(t *testing.T, settings ...awsretry.Option) *sdkRetryer {
 func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 	t.Parallel()
 	second := func(attempt int, _ error) (time.Duration, error) { return time.Duration(attempt) * time.Second, nil }
+	secondHere := awsretry.WithStandard(standard.Config{Backoff: func(attempt int, err error) time.Duration {
+		delay, _ := second(attempt, err)
+		return delay
+	}})
+	setSecond := func(o *sdkretry.StandardOptions) { o.Backoff = sdkretry.BackoffDelayerFunc(second) }
 	for name, c := range map[string]struct {
 		sdk      func() aws.Retryer
 		here     []awsretry.Option
@@ -76,11 +82,8 @@ func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 			calls: 5, attempts: 5 + 2,
 		},
 		"Backoff": {
-			sdk: standardOfSDK(func(o *sdkretry.StandardOptions) { o.Backoff = sdkretry.BackoffDelayerFunc(second) }),
-			here: []awsretry.Option{awsretry.WithStandard(standard.Config{Backoff: func(attempt int, err error) time.Duration {
-				delay, _ := second(attempt, err)
-				return delay
-			}})},
+			sdk:   standardOfSDK(setSecond),
+			here:  []awsretry.Option{secondHere},
 			calls: 1, attempts: 3, slept: 3 * time.Second,
 		},
 		"MaxAttempts": {
@@ -137,6 +140,77 @@ func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 			},
 			code: "SlowDown", calls: 1, attempts: 1,
 		},
+		"MaxAttempts 0": {
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.MaxAttempts = 0 }),
+			here:  []awsretry.Option{awsretry.WithMaxAttempts(0)},
+			calls: 1, attempts: 3,
+		},
+		"MaxAttempts -1": {
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.MaxAttempts = -1 }),
+			here:  []awsretry.Option{awsretry.WithMaxAttempts(-1), awsretry.WithStandard(standard.Config{MaxAttempts: -1})},
+			calls: 1, attempts: 3,
+		},
+		"AddWithMaxAttempts 0": {
+			sdk:   func() aws.Retryer { return sdkretry.AddWithMaxAttempts(sdkretry.NewStandard(), 0) },
+			here:  []awsretry.Option{awsretry.WithMaxAttempts(math.MaxInt32)},
+			calls: 1, attempts: 1 + 35,
+		},
+		"AddWithMaxBackoffDelay below 2 s": {
+			sdk: func() aws.Retryer {
+				return sdkretry.AddWithMaxBackoffDelay(sdkretry.NewStandard(), 250*time.Millisecond)
+			},
+			here: []awsretry.Option{awsretry.WithStandard(standard.Config{
+				Backoff: func(int, error) time.Duration { return 250 * time.Millisecond },
+			})},
+			calls: 1, attempts: 3, slept: 500 * time.Millisecond,
+		},
+		"Retryables nil": {
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.Retryables = nil }),
+			here:  []awsretry.Option{awsretry.WithClassifier(classify.NewChain())},
+			calls: 1, attempts: 1,
+		},
+		"Throttles nil": {
+			sdk: standardOfSDK(func(o *sdkretry.StandardOptions) {
+				o.MaxAttempts, o.Throttles, o.RateLimiter = 9, nil, ratelimit.NewTokenRateLimit(28)
+			}),
+			here: []awsretry.Option{
+				awsretry.WithMaxAttempts(9), awsretry.WithStandard(standard.Config{ThrottlingCost: 14, QuotaCapacity: new(28)}),
+			},
+			code: "SlowDown", calls: 1, attempts: 3,
+		},
+		"Timeouts nil and RetryTimeoutCost 0": {
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.Timeouts, o.RetryTimeoutCost = nil, 0 }),
+			calls: 50, attempts: 50 + 35,
+		},
+		"ratelimit.NewTokenRateLimit 0": {
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.RateLimiter = ratelimit.NewTokenRateLimit(0) }),
+			here:  []awsretry.Option{awsretry.WithStandard(standard.Config{QuotaCapacity: new(0)})},
+			calls: 1, attempts: 1,
+		},
+		"RetryCost 0 and ThrottlingRetryCost 0": {
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.RetryCost, o.ThrottlingRetryCost = 0, 0 }),
+			here:  []awsretry.Option{awsretry.WithoutQuota()},
+			calls: 50, attempts: 150,
+		},
+		"StandardOptions nil": {
+			sdk:   adaptiveOfSDK(func(o *sdkretry.AdaptiveModeOptions) { o.StandardOptions = nil }),
+			here:  []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{})},
+			calls: 50, attempts: 50 + 35,
+		},
+		"RequestCost 0": {
+			sdk: adaptiveOfSDK(func(o *sdkretry.AdaptiveModeOptions) {
+				o.RequestCost, o.StandardOptions = 0, []func(*sdkretry.StandardOptions){setSecond}
+			}),
+			here: []awsretry.Option{awsretry.WithMode(awsretry.ModeStandard), secondHere},
+			code: "SlowDown", calls: 20, attempts: 60, slept: 60 * time.Second,
+		},
+		"Throttles nil in adaptive mode": {
+			sdk: adaptiveOfSDK(func(o *sdkretry.AdaptiveModeOptions) {
+				o.Throttles, o.StandardOptions = nil, []func(*sdkretry.StandardOptions){setSecond}
+			}),
+			here: []awsretry.Option{awsretry.WithMode(awsretry.ModeStandard), secondHere},
+			code: "SlowDown", calls: 20, attempts: 60, slept: 60 * time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +220,7 @@ func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 					began := time.Now()
 					for range c.calls {
 						var errs []error
-						for n := range 10 {
+						for n := range 40 {
 							errs = append(errs, &numbered{n + 1, c.code})
 						}
 						last, ok := errors.AsType[*numbered](one(errs...))
@@ -205,6 +279,22 @@ func TestLongestDelaysOfTheSDKHaveCounterparts(t *testing.T) {
 			},
 			want: []time.Duration{2 * s, 4 * s, 8 * s, 9 * s},
 		},
+		"BaseDelay 0 and Backoff nil": {
+			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.BaseDelay, o.Backoff = 0, nil }),
+			here: []awsretry.Option{awsretry.WithStandard(standard.Config{Base: 0, Backoff: nil})},
+			want: []time.Duration{50 * ms, 100 * ms, 200 * ms},
+		},
+		"MaxBackoff 0": {
+			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxBackoff = 0 }),
+			here: []awsretry.Option{awsretry.WithStandard(standard.Config{Backoff: func(int, error) time.Duration { return 0 }})},
+			want: []time.Duration{0, 0, 0},
+		},
+		"Throttles nil": {
+			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.Throttles = nil }),
+			here: []awsretry.Option{awsretry.WithStandard(standard.Config{ThrottlingBase: 50 * ms})},
+			code: "SlowDown",
+			want: []time.Duration{50 * ms, 100 * ms, 200 * ms},
+		},
 	} {
 		for who, r := range map[string]aws.Retryer{"SDK": c.sdk, "here": installed(t, c.here...)} {
 			for i, want := range c.want {
@@ -214,7 +304,7 @@ func TestLongestDelaysOfTheSDKHaveCounterparts(t *testing.T) {
 					require.NoError(t, err)
 					longest = max(longest, delay)
 				}
-				require.InEpsilon(t, want, longest, 0.05, "%s, %s, retry %d", name, who, i+1)
+				require.InDelta(t, want, longest, 0.05*float64(want), "%s, %s, retry %d", name, who, i+1)
 				require.LessOrEqual(t, longest, want)
 			}
 		}

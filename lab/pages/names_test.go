@@ -128,7 +128,7 @@ var packages = []string{
 // foreignNames are names of other modules that pages write as code, and that no code here uses.
 var foreignNames = map[string]bool{
 	"config.LoadDefaultConfig": true, "retry.MaxAttemptsError": true, "retry.Standard": true, // aws-sdk-go-v2
-	"ratelimit.None": true, "ratelimit.NewTokenRateLimit": true, "Timeouts": true, "RetryTimeoutCost": true, "NoRetryIncrement": true, "RequestCost": true,
+	"ratelimit.None": true, "ratelimit.NewTokenRateLimit": true, "ratelimit.QuotaExceededError": true, "NoRetryIncrement": true,
 	"UploadPart": true, "CompleteMultipartUpload": true, // operations of S3
 	"CreateDefault21CapacityManager": true, // aws-sdk-net
 	"CredentialsProviderContext":     true, // go-redis

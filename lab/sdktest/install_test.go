@@ -243,7 +243,7 @@ func TestCallForCredentialsIsACallOfItsOwn(t *testing.T) {
 func TestInstallFailsBeforeItChangesAnything(t *testing.T) {
 	t.Parallel()
 	cfg := configFor(nil)
-	require.ErrorContains(t, awssdk.Install(&cfg, hermetic(awsretry.WithMaxAttempts(0))), "WithMaxAttempts")
+	require.ErrorContains(t, awssdk.Install(&cfg, hermetic(awsretry.WithMaxAttempts(1<<31))), "WithMaxAttempts")
 	require.Nil(t, cfg.Retryer)
 	require.Nil(t, cfg.APIOptions)
 	require.ErrorContains(t, awssdk.Install(nil), "without a config")

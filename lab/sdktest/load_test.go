@@ -288,7 +288,7 @@ func TestLoadDefaultConfigReadsTheSettings(t *testing.T) {
 	s, _ = awssdk.StrategyOf(cfg)
 	require.Equal(t, 9, s.Plan(retry.Operation{}).MaxAttempts)
 
-	_, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithSettings(awsretry.WithMaxAttempts(0)))
+	_, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithSettings(awsretry.WithMaxAttempts(1<<31)))
 	require.ErrorContains(t, err, "WithMaxAttempts")
 	_, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(config.WithSharedConfigProfile("odd")))
 	require.Error(t, err)

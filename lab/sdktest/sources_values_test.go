@@ -318,7 +318,7 @@ func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
 		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithProfile("z")}, err: `profile "z" not found`},
 		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, want: "standard 30"},
 		{name: "attempts", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, want: "standard 2"},
-		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, err: `option WithMaxAttempts: "0"`},
+		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, want: "standard 7"},
 		{name: "default attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 9})}, want: "standard 9"},
 		{name: "default mode that the SDK has", env: quoted, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, want: "standard 7"},
 		{name: "default mode", env: map[string]string{"AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, want: "adaptive 3"},

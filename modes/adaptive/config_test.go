@@ -24,11 +24,11 @@ import (
 func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{
-		Standard: standard.Config{MaxAttempts: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(),
+		Standard: standard.Config{RetryCost: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(),
 	})
 	require.Nil(t, s)
 	for _, want := range []string{
-		"standard: MaxAttempts -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN",
+		"standard: RetryCost -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN",
 	} {
 		require.ErrorContains(t, err, want)
 	}

@@ -32,7 +32,7 @@ type Config struct {
 	Service string
 
 	// MaxAttempts is how many attempts an operation may have, the first included; 1 means
-	// no retry. Zero means 3, and 4 for DynamoDB and DynamoDB Streams unless Behavior is
+	// no retry. Zero or less means 3, and 4 for DynamoDB and DynamoDB Streams unless Behavior is
 	// [retry.V20].
 	MaxAttempts int
 
@@ -181,7 +181,6 @@ func (c Config) Validate() error {
 		negative bool
 		value    any
 	}{
-		{"MaxAttempts", c.MaxAttempts < 0, c.MaxAttempts},
 		{"MaxElapsed", c.MaxElapsed < 0, c.MaxElapsed},
 		{"Base", c.Base < 0, c.Base},
 		{"ThrottlingBase", c.ThrottlingBase < 0, c.ThrottlingBase},
@@ -273,7 +272,7 @@ func (c Config) over(p retry.Plan) retry.Plan {
 		p.RetryCost, p.TimeoutCost, p.ThrottlingCost = 0, 0, 0
 	}
 	p = retry.Plan{
-		MaxAttempts:    cmp.Or(c.MaxAttempts, p.MaxAttempts),
+		MaxAttempts:    cmp.Or(max(c.MaxAttempts, 0), p.MaxAttempts),
 		QuotaCapacity:  valueOr(c.QuotaCapacity, p.QuotaCapacity),
 		RetryCost:      cmp.Or(c.RetryCost, p.RetryCost),
 		TimeoutCost:    cmp.Or(c.TimeoutCost, p.TimeoutCost),

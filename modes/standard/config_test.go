@@ -24,7 +24,6 @@ func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 		want   string
 	}{
 		{"generation", standard.Config{Behavior: "v3"}, `standard: Behavior "v3": must be "v2.0" or "v2.1"`},
-		{"attempts", standard.Config{MaxAttempts: -1}, "standard: MaxAttempts -1: must not be negative"},
 		{"capacity", standard.Config{QuotaCapacity: new(-5)}, "standard: QuotaCapacity -5: must not be negative"},
 		{"first quota", standard.Config{QuotaInitial: new(-1)}, "standard: QuotaInitial -1: must not be negative"},
 		{"cost", standard.Config{RetryCost: -2}, "standard: RetryCost -2: must not be negative"},

@@ -37,11 +37,11 @@ func ExampleNew() {
 	value, err := retry.Do(context.Background(), strategy, retry.Operation{Name: "GetItem"}, failOnce())
 	fmt.Println(value, err)
 
-	_, err = standard.New(standard.Config{MaxAttempts: -1})
+	_, err = standard.New(standard.Config{RetryCost: -1})
 	fmt.Println(err)
 	// Output:
 	// done at attempt 2 <nil>
-	// standard: MaxAttempts -1: must not be negative
+	// standard: RetryCost -1: must not be negative
 }
 
 // A loop of your own calls the four verbs of the strategy. retry.Do is such a loop.

@@ -82,11 +82,11 @@ func TestSimulationEndsWithItsContext(t *testing.T) {
 
 func TestSimulationReturnsTheErrorOfItsVariant(t *testing.T) {
 	t.Parallel()
-	bad := inStandardMode(standard.Config{MaxAttempts: -1})
+	bad := inStandardMode(standard.Config{RetryCost: -1})
 	_, err := sim.Play(t.Context(), usual(), bad, 1)
-	require.ErrorContains(t, err, "MaxAttempts")
+	require.ErrorContains(t, err, "RetryCost")
 	_, err = sim.Sweep(t.Context(), bad, 1, []float64{0})
-	require.ErrorContains(t, err, "MaxAttempts")
+	require.ErrorContains(t, err, "RetryCost")
 }
 
 func TestCallsThatWaitAtTheEndAreCounted(t *testing.T) {

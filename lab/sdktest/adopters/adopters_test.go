@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"net"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -18,6 +20,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
@@ -235,5 +238,35 @@ func TestLitestreamOutlastsAStoreThatShedsLoad(t *testing.T) {
 		attempts, err := callFailing(t, cfg, "S3", "PutObject", timeout)
 		require.NoError(t, err)
 		require.Equal(t, 2, attempts)
+	})
+}
+
+func TestConsumerAsksForANewIteratorAfterAThrottle(t *testing.T) {
+	load := hermetic(t)
+	synctest.Test(t, func(t *testing.T) {
+		const throttled = `{"__type":"ProvisionedThroughputExceededException"}`
+		answers := []string{`{"ShardIterator":"1"}`, throttled, throttled, `{"ShardIterator":"2"}`, `{"Records":[],"NextShardIterator":"3"}`}
+		var asked []string
+		server := smithyhttp.ClientDoFunc(func(r *http.Request) (*http.Response, error) {
+			_, name, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
+			body := answers[len(asked)]
+			asked = append(asked, name)
+			status := http.StatusOK
+			if body == throttled {
+				status = http.StatusBadRequest
+			}
+			return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body))}, nil
+		})
+		cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(append(load, config.WithHTTPClient(server))...))
+		require.NoError(t, err)
+		strategy, err := ShardReads()
+		require.NoError(t, err)
+		start := &kinesis.GetShardIteratorInput{StreamName: new("stream"), ShardId: new("0"), ShardIteratorType: "LATEST"}
+
+		page, err := nextPage(t.Context(), strategy, kinesis.NewFromConfig(cfg), start, nil)
+
+		require.NoError(t, err)
+		require.Equal(t, "3", *page.NextShardIterator)
+		require.Equal(t, []string{"GetShardIterator", "GetRecords", "GetShardIterator", "GetShardIterator", "GetRecords"}, asked)
 	})
 }

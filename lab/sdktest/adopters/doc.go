@@ -1,3 +1,3 @@
-// Package adopters has the retry settings of seven open-source programs, written with awsretry.
+// Package adopters has the retry settings of eight open-source programs, written with awsretry.
 // Each file says which lines of the program it stands for. None is a part of that program.
 package adopters
