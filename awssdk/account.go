@@ -7,12 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/credentials"
-
-	"github.com/awsretry/awsretry/clock"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // WithAccount sets the AWS account that all clients of the config call, such as "111122223333". AWS counts by account, so
@@ -20,7 +17,7 @@ import (
 // to calls that get the credentials of the config, such as AssumeRole.
 //
 // Without WithAccount the account of a call is the first of these that is known: the one in the ARN or
-// queue URL that names the scope, the one of the client's credentials, none.
+// queue URL that names the scope, the one of the credentials that sign the call, none.
 //
 // An id that does not have twelve digits is an error of [LoadDefaultConfig] and [Install]. An empty id changes nothing.
 func WithAccount(id string) Option {
@@ -28,9 +25,9 @@ func WithAccount(id string) Option {
 }
 
 // given returns the account of WithAccount, if the call is one of that account. Clients that config.LoadDefaultConfig has
-// made to get the credentials have no owner. They call with other credentials, and AWS counts the account of these.
+// made to get the credentials are not named. They call with other credentials, and AWS counts the account of these.
 func (r *sdkRetryer) given(service string) string {
-	if r.owner == nil && givesCredentials(service) {
+	if r.service == "" && givesCredentials(service) {
 		return ""
 	}
 	return r.accounts.given
@@ -41,6 +38,11 @@ func checkAccount(id string) error {
 		return fmt.Errorf("awssdk: an account of WithAccount must have twelve digits: %q", id)
 	}
 	return nil
+}
+
+// givesCredentials reports whether the service has calls for credentials, which need none.
+func givesCredentials(service string) bool {
+	return slices.Contains([]string{"sts", "sso", "sso oidc", "signin", "cognito identity", "cognito identity provider"}, service)
 }
 
 // accounts is what the clients of a strategy know of accounts. It is safe for concurrent use.
@@ -62,86 +64,59 @@ func (a *accounts) isHome(account string) bool {
 	return *home == account
 }
 
-// owner finds the account that the credentials of one client belong to. It is safe for concurrent
-// use. A nil owner knows nothing.
-//
-// We ask the provider before the first call, so that all calls of a client have one scope. The client would get its
-// credentials from the same provider with the same context a moment later, so asking a cache or a static provider costs
-// nothing. Any other provider may make a request for each answer, so it is not asked. Caches are asked, except for:
-//
-//   - Those of clients whose service gives credentials, such as STS: the call itself may be filling
-//     them.
-//   - Those with credentials of the EC2 instance: they do not know the account, and without the
-//     instance metadata service each answer takes seconds.
-//
-// A provider that fails is asked again after askAgain, so that few calls of a client without credentials ask twice.
-type owner struct {
-	// credentials is the field of the options of the client. It is read at the first call, when
-	// all options have been applied. Options of a single call do not change it.
-	credentials reflect.Value
-	known       atomic.Pointer[string]
-	failed      atomic.Pointer[time.Time] // when it was asked in vain
-}
+// identityID is the name of the SDK's middleware that gets the credentials of an attempt, inside of the loop.
+const identityID = "GetIdentity"
 
-const askAgain = time.Minute
+// identityMiddleware is in the place of that middleware, and runs it. An attempt is admitted between its credentials and its
+// signature: there the account is known, and nobody has been asked for the credentials but by the call itself.
+type identityMiddleware struct{ *calls }
 
-// ownerOf returns the owner of the client with the options that clientOptions points to.
-func ownerOf(clientOptions any) *owner {
-	field, ok := fieldOf[aws.CredentialsProvider](clientOptions, "Credentials")
-	if !ok {
-		return nil
+func (identityMiddleware) ID() string { return identityID }
+
+func (m identityMiddleware) HandleFinalize(
+	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	if c := callFrom(ctx); c != nil && c.calls == m.calls && c.gate.CompareAndSwap(gateClosed, gateAsked) {
+		c.signed, next = next, (*identified)(c)
 	}
-	return &owner{credentials: field}
+	return m.identity.HandleFinalize(ctx, in, next)
 }
 
-// account returns the account, or nothing if it is not known.
-func (o *owner) account(ctx context.Context, clk clock.Clock, service string) string {
-	if o == nil {
+// identified is a call whose attempt has its credentials.
+type identified call
+
+func (i *identified) HandleFinalize(
+	ctx context.Context, in middleware.FinalizeInput,
+) (middleware.FinalizeOutput, middleware.Metadata, error) {
+	c := (*call)(i)
+	c.account = c.accountIn(ctx)
+	return c.send(ctx, in, c.signed)
+}
+
+// How far an attempt is on its way to be admitted. Middlewares between the loop and the credentials may end it there, or go on
+// twice, also at once: then the first one is admitted.
+const (
+	gateOpen   uint32 = iota // it has been admitted, or there is none
+	gateClosed               // it has begun
+	gateAsked                // its credentials are asked for
+)
+
+// accountIn returns the account of the credentials in the context that GetIdentity passes on, or nothing. Neither their key in
+// it nor the types on the way to them are exported, so fields are read by their number, without using their values: that of a
+// context with a value, that of the value which a middleware has added last, and that of an identity.
+func (s *shared) accountIn(ctx context.Context) string {
+	v := reflect.ValueOf(ctx)
+	for _, field := range [...]int{2, 1, 0} {
+		for v.Kind() == reflect.Interface || v.Kind() == reflect.Pointer {
+			v = v.Elem()
+		}
+		if v.Kind() != reflect.Struct || v.NumField() <= field {
+			return ""
+		}
+		v = v.Field(field)
+	}
+	if v.Type() != reflect.TypeFor[aws.Credentials]() {
 		return ""
 	}
-	known := o.known.Load()
-	if known == nil {
-		known = o.ask(ctx, clk, service)
-	}
-	return *known
-}
-
-func (o *owner) ask(ctx context.Context, clk clock.Clock, service string) *string {
-	nothing := new(string)
-	provider, ok := reflect.TypeAssert[aws.CredentialsProvider](o.credentials)
-	if !ok || !mayAsk(provider, service) {
-		o.known.Store(nothing)
-		return nothing
-	}
-	if failed := o.failed.Load(); failed != nil && clk.Now().Sub(*failed).Abs() < askAgain { // the clock may go back
-		return nothing
-	}
-	found, err := provider.Retrieve(ctx)
-	if err != nil {
-		if ctx.Err() == nil {
-			o.failed.Store(new(clk.Now()))
-		}
-		return nothing // The call asks again, and reports the error.
-	}
-	account := strings.Clone(found.AccountID) // not a part of the secrets
-	o.known.Store(&account)
-	return &account
-}
-
-// mayAsk reports whether a provider may be asked before the call asks.
-func mayAsk(provider aws.CredentialsProvider, service string) bool {
-	if aws.IsCredentialsProvider(provider, credentials.StaticCredentialsProvider{}) {
-		return true
-	}
-	cache, ok := provider.(*aws.CredentialsCache)
-	if !ok {
-		return false
-	}
-	sources := cache.ProviderSources()
-	return !givesCredentials(service) && (len(sources) == 0 || sources[len(sources)-1] != aws.CredentialSourceIMDS)
-}
-
-// givesCredentials reports whether the service has calls for credentials, which need none.
-func givesCredentials(service string) bool {
-	return slices.Contains([]string{"sts", "sso", "sso oidc", "signin", "cognito identity", "cognito identity provider"}, service)
+	return v.FieldByIndex(s.accountField).String()
 }

@@ -25,7 +25,7 @@ import (
 //	                      +---> over
 //
 //	where                                    what moves
-//	HandleFinalize, before the attempt       idle or granted -> sent, after the wait for the send rate
+//	send, before the request                 idle or granted -> sent, after the wait for the send rate
 //	HandleFinalize, after it                 sent -> over or failed
 //	IsErrorRetryable                         failed -> granted, resting or over
 //	GetRetryToken                            the same if IsErrorRetryable has not decided; resting -> over, after the rest
@@ -40,11 +40,15 @@ type call struct {
 	*shared                                    // of the retryer that the loop has
 	ctx             context.Context            //nolint:containedctx // for decisions: not every method of a retryer is given one
 	next            middleware.FinalizeHandler // that makes an attempt
+	signed          middleware.FinalizeHandler // that makes it once the credentials are there
+	account         string                     // of the credentials of the last attempt, if they know it
+	gate            atomic.Uint32              // gateOpen, gateClosed or gateAsked
 	retryer         *sdkRetryer                // that the loop has called, or nil
 	input           any                        // of the operation
 	phase           phase
 	polls           bool // whether the operation is a long poll
 	unseekable      bool // whether the body cannot be sent again
+	early           bool // whether the last attempt has ended on the way to its request, such as at its credentials
 	retryable       bool // whether the last failure is of a sort that is retried
 	deferred        bool // whether the strategy does not retry the last failure, but a retryer around ours may
 	due             bool // whether RetryDelay returns delay
@@ -106,6 +110,10 @@ func callOf(err error) *call {
 
 var errUnseekable = errors.New("awssdk: the body of the request cannot be sent again")
 
+// between reports whether the loop of the call is between two attempts. In an attempt another loop may have this context: that of
+// a client which gets the credentials, or which the HTTP client calls.
+func (c *call) between() bool { return c.phase != sent && c.gate.Load() == gateOpen }
+
 // admit returns when the attempt of ctx may be made: in adaptive mode it takes a send token. The loop has slept the backoff.
 func (c *call) admit(ctx context.Context) (err error) {
 	switch c.phase {
@@ -122,7 +130,7 @@ func (c *call) admit(ctx context.Context) (err error) {
 
 // begin starts an operation for what is left of the attempts of the call, and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context) (err error) {
-	op := c.retryer.operationOf(ctx, c.input, c.attempt)
+	op := c.retryer.operationOf(ctx, c.input, c.attempt, c.account)
 	if c.attempt.limit == openLimit {
 		c.most = cmp.Or(c.most, op.MaxAttempts, c.retryer.attempts(op.Service))
 		if op.MaxAttempts = c.most - (c.attempt.number - 1); op.MaxAttempts <= 0 && c.last != nil {
@@ -188,8 +196,8 @@ func (c *call) attempted(result retry.Result, err error) error {
 // failure is retried, even if no attempts or quota are left. If not, a retryer around ours may ask for a retry before the end.
 func (c *call) decide(err error) bool {
 	if c.phase == failed {
-		failure := failureOf(err, c.strategy.Clock().Now)
-		if _, wrapped := c.ctx.(endless); wrapped && !c.strategy.Judge(c.retryer.operationOf(c.ctx, c.input, c.attempt), failure).Retryable() {
+		failure := c.failureOf(err)
+		if _, wrapped := c.ctx.(endless); wrapped && !c.strategy.Judge(c.retryer.operationOf(c.ctx, c.input, c.attempt, c.account), failure).Retryable() {
 			c.deferred = true
 			return false
 		}
@@ -252,7 +260,7 @@ func endsWith(ctx context.Context, failure error) bool {
 func (c *call) close(err error) error {
 	defer c.finish()
 	if _, used := err.(*sdkretry.MaxAttemptsError); c.phase == failed && (used || c.deferred) { //nolint:errorlint // the loop's own
-		failure := failureOf(c.last.error, c.strategy.Clock().Now)
+		failure := c.failureOf(c.last.error)
 		if used { // a retryer around ours has asked for a retry
 			failure = forced(failure)
 		}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"time"
 
+	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/awsretry/awsretry/classify"
@@ -29,6 +30,23 @@ func (e *annotatedError) RetryAfter() (time.Duration, bool) { return e.after, e.
 
 // ThrottledBy returns what a throttle is about.
 func (e *annotatedError) ThrottledBy() []classify.Reason { return e.reasons }
+
+// failureOf returns the error of an attempt of the call as its strategy must see it. What has failed before there was a request is
+// retried if the SDK retries it, so that no provider of credentials is asked more often than by the SDK, or less often.
+func (c *call) failureOf(err error) error {
+	failure := failureOf(err, c.strategy.Clock().Now)
+	if !c.early {
+		return failure
+	}
+	known := classify.Default().Classify(classify.Outcome{Err: failure}).Retryable()
+	switch retried := sdkretry.NewStandard().IsErrorRetryable(err); {
+	case retried && !known:
+		return forced(failure)
+	case known && !retried:
+		return &classify.JudgedError{Err: failure}
+	}
+	return failure
+}
 
 // failureOf returns the error of an attempt as a strategy must see it: with the hint of the server and the reasons of a
 // throttle, and marked as clock skew where the loop has found that. A throttle stays one.

@@ -96,7 +96,6 @@ func (r *sdkRetryer) resolve(ctx context.Context, cfg aws.Config, o options) (fu
 // the client whatever its retryer is. clientOptions points to the options of the client.
 func (r *sdkRetryer) nameClient(id string, clientOptions any) {
 	named := r.forService(id)
-	named.owner = ownerOf(clientOptions)
 	if field, ok := fieldOf[aws.Retryer](clientOptions, "Retryer"); ok {
 		if of := lookAt(field, longestChain); of.ours != nil && of.ours.shared == r.shared {
 			named.most = of.attemptsOf(id, clientOptions)

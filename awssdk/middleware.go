@@ -32,6 +32,7 @@ func (r *sdkRetryer) addMiddlewares(stack *middleware.Stack) error {
 		_, err = stack.Finalize.Swap(loopID, m)
 		err = errors.Join(err, stack.Initialize.Add(beginMiddleware(m), middleware.After))
 		m.chain.markUserAgent(stack)
+		m.identity, _ = stack.Finalize.Swap(identityID, identityMiddleware(m)) // nil if it is not there
 	}
 	m.installed = r
 	if limit := limitMiddleware(m); r.timeout != nil && !slices.Contains(stack.Deserialize.List(), limit.ID()) {
@@ -58,6 +59,7 @@ type calls struct {
 	installed *sdkRetryer                   // whose middlewares these are
 	loop      middleware.FinalizeMiddleware // of the SDK
 	chain     wrapping                      // of retryers in the loop
+	identity  middleware.FinalizeMiddleware // of the SDK; nil in a client without credentials
 	mu        sync.Mutex                    // guards all below
 	input     any                           // of the operation
 	first     call                          // so that most calls cost one allocation
@@ -141,22 +143,21 @@ func (c *call) HandleFinalize(
 	}
 	c.shared, c.attempt = c.retryer.shared, attemptOf(request)
 	c.unseekable = request.GetStream() != nil && !request.IsStreamSeekable()
-	if err := c.admit(ctx); err != nil {
-		return out, metadata, c.attempted(retry.Result{}, err)
-	}
-	if c.attempt.limit == openLimit {
-		tellLimit(request, c.most)
-	}
 	returned := false
 	defer func() {
 		if !returned {
 			_ = c.attempted(retry.Result{}, retry.ErrAborted)
 		}
 	}()
-	if c.denied == nil {
-		ctx = c.token.Context(ctx) // a loop inside then knows of this one
+	c.gate.Store(gateClosed)
+	if c.identity == nil {
+		out, metadata, err = c.send(ctx, in, c.next)
+	} else {
+		out, metadata, err = c.next.HandleFinalize(ctx, in)
 	}
-	out, metadata, err = c.next.HandleFinalize(ctx, in)
+	if c.early = c.gate.Swap(gateOpen) != gateOpen; c.early { // it counts all the same
+		_ = c.admit(ctx)
+	}
 	returned = true
 	var result retry.Result
 	if err == nil {
@@ -165,4 +166,22 @@ func (c *call) HandleFinalize(
 		c.ctx = endless{c.ctx}
 	}
 	return out, metadata, c.attempted(result, err)
+}
+
+// send admits an attempt, and makes it.
+func (c *call) send(
+	ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+) (out middleware.FinalizeOutput, metadata middleware.Metadata, err error) {
+	err = c.admit(ctx)
+	c.gate.Store(gateOpen)
+	if err != nil {
+		return out, metadata, err
+	}
+	if request, ok := in.Request.(*smithyhttp.Request); ok && c.attempt.limit == openLimit {
+		tellLimit(request, c.most)
+	}
+	if c.denied == nil {
+		ctx = c.token.Context(ctx) // a loop inside then knows of this one
+	}
+	return next.HandleFinalize(ctx, in)
 }

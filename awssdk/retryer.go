@@ -28,7 +28,6 @@ type sdkRetryer struct {
 	*shared
 	service string                    // as the SDK spells it; empty if several
 	scoped  string                    // as scopes spell it
-	owner   *owner                    // of the credentials of the client; nil if not known
 	plain   func() *sdkretry.Standard // for what belongs to no call
 	most    int                       // attempts of a call, or zero for those of the strategy
 	// Of a retryer for all services: the generation whose built-in attempts a client has that sets none; empty for those of
@@ -45,12 +44,13 @@ type shared struct {
 	mark     awsmiddleware.UserAgentFeature // of the mode of the strategy
 	before   aws.Config                     // as Install found it
 	inForce  values                         // in the config since
-	// The field of the SDK's loop that holds its retryer. Looked up by name it would cost each call an allocation.
-	retryerField []int
-	operation    func(context.Context, retry.Operation, any) retry.Operation
-	accounts     accounts
-	timeout      retry.AttemptTimeout // or nil
-	inputs       sync.Map             // of the indices of fields, []int, by reflect.Type
+	// The fields of the SDK's loop that holds its retryer, and of credentials that holds the account. Looked up by name each would
+	// cost a call an allocation.
+	retryerField, accountField []int
+	operation                  func(context.Context, retry.Operation, any) retry.Operation
+	accounts                   accounts
+	timeout                    retry.AttemptTimeout // or nil
+	inputs                     sync.Map             // of the indices of fields, []int, by reflect.Type
 }
 
 var _ aws.RetryerV2 = (*sdkRetryer)(nil)
@@ -63,8 +63,9 @@ func newRetryer(strategy retry.Strategy, o options) (*sdkRetryer, error) {
 	if err := retry.CheckStrategy(strategy); err != nil {
 		return nil, fmt.Errorf("awssdk: %w", err)
 	}
-	field, _ := reflect.TypeFor[sdkretry.Attempt]().FieldByName("retryer")
-	common := &shared{retryerField: field.Index, operation: o.operation, timeout: o.timeout}
+	retryer, _ := reflect.TypeFor[sdkretry.Attempt]().FieldByName("retryer")
+	account, _ := reflect.TypeFor[aws.Credentials]().FieldByName("AccountID")
+	common := &shared{retryerField: retryer.Index, accountField: account.Index, operation: o.operation, timeout: o.timeout}
 	common.accounts.given = o.account
 	r := &sdkRetryer{shared: common}
 	r.use(strategy)
@@ -147,7 +148,7 @@ func (r *sdkRetryer) attempts(service string) int {
 // GetAttemptToken tells the call that its loop has this retryer. The attempt waits for the send rate in the middleware, where
 // the limit of the loop is known.
 func (r *sdkRetryer) GetAttemptToken(ctx context.Context) (release func(error) error, err error) {
-	if c := callFrom(ctx); c != nil && c.phase != sent {
+	if c := callFrom(ctx); c != nil && c.between() {
 		c.retryer, c.ctx = r.in(c.installed), ctx
 		return released, nil
 	}
@@ -169,7 +170,7 @@ func (r *sdkRetryer) IsErrorRetryable(err error) bool {
 // GetRetryToken assumes that the error is retryable, because clients such as that of STS wrap the
 // retryer and decide about some errors themselves.
 func (r *sdkRetryer) GetRetryToken(ctx context.Context, opErr error) (release func(error) error, err error) {
-	if c := callFrom(ctx); c != nil && c.phase > sent {
+	if c := callFrom(ctx); c != nil && c.phase > sent && c.between() {
 		return released, c.grant(ctx, opErr)
 	}
 	return r.plain().GetRetryToken(ctx, opErr)

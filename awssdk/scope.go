@@ -23,8 +23,8 @@ func scopeFrom(ctx context.Context) (name string, ok bool) {
 	return name, name != ""
 }
 
-// operationOf describes what is left of the call that ctx belongs to.
-func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attemptHeader) retry.Operation {
+// operationOf describes what is left of the call that ctx belongs to. The account is that of its credentials, if it is known.
+func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attemptHeader, account string) retry.Operation {
 	limit := attempt.left()
 	service := awsmiddleware.GetServiceID(ctx)
 	op := retry.Operation{
@@ -41,7 +41,7 @@ func (r *sdkRetryer) operationOf(ctx context.Context, input any, attempt attempt
 	}
 	op.LongPolling = isLongPolling(op.Service, op.Name)
 	scope, named := scopeFrom(ctx)
-	r.setScope(ctx, &op, input, !named)
+	r.setScope(&op, input, account)
 	if r.operation != nil {
 		if limit == 0 { // the loop has no limit of its own
 			op.MaxAttempts = r.attempts(op.Service)

@@ -1,7 +1,6 @@
 package awssdk
 
 import (
-	"context"
 	"strings"
 
 	"github.com/awsretry/awsretry/retry"
@@ -139,9 +138,8 @@ func regionOf(service, region string) string {
 	return "aws-global"
 }
 
-// setScope sets in op what AWS counts the call by. ask is whether the account matters so much that
-// the credentials of the client may be asked for it.
-func (r *sdkRetryer) setScope(ctx context.Context, op *retry.Operation, input any, ask bool) {
+// setScope sets in op what AWS counts the call by. The account is that of the credentials, if it is known.
+func (r *sdkRetryer) setScope(op *retry.Operation, input any, account string) {
 	op.Region = regionOf(op.Service, op.Region)
 	var text string
 	var at resource
@@ -173,10 +171,7 @@ func (r *sdkRetryer) setScope(ctx context.Context, op *retry.Operation, input an
 	case at.account != "" && !alsoByName(op.Service):
 		own = at.account
 	default:
-		if ask {
-			own = r.owner.account(ctx, r.strategy.Clock(), op.Service)
-		}
-		if at.account != "" && (own != "" || !r.accounts.isHome(at.account)) {
+		if own = account; at.account != "" && (own != "" || !r.accounts.isHome(at.account)) {
 			own = at.account
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"testing"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
@@ -72,7 +71,7 @@ func TestScopesOfServicesWithoutResources(t *testing.T) {
 		{"S3", "eu-central-1", "GetObject", "s3/eu-central-1"},
 	} {
 		var op retry.Operation
-		inCall(c.service, c.region, c.operation, func(ctx context.Context) { op = r.operationOf(ctx, nil, attemptHeader{}) })
+		inCall(c.service, c.region, c.operation, func(ctx context.Context) { op = r.operationOf(ctx, nil, attemptHeader{}, "") })
 		require.Equal(t, c.want, op.Key().String())
 		require.Equal(t, c.operation, op.Name)
 	}
@@ -82,15 +81,12 @@ func TestScopesOfServicesWithoutResources(t *testing.T) {
 func TestScopeOfACallAllocatesNothing(t *testing.T) {
 	made, err := standard.New(standard.Config{})
 	require.NoError(t, err)
-	options := struct{ Credentials aws.CredentialsProvider }{aws.NewCredentialsCache(aws.CredentialsProviderFunc(
-		func(context.Context) (aws.Credentials, error) { return aws.Credentials{AccountID: account}, nil }))}
 	r := retryer(t, made).forService("DynamoDB")
-	r.owner = ownerOf(&options)
 	for _, table := range []string{"orders", "arn:aws:dynamodb:eu-central-1:111122223333:table/orders"} {
 		in := &getItemInput{TableName: &table}
 		var op retry.Operation
 		inCall("DynamoDB", "eu-central-1", "GetItem", func(ctx context.Context) {
-			require.Zero(t, testing.AllocsPerRun(100, func() { op = r.operationOf(ctx, in, attemptHeader{number: 1, limit: 3}) }), table)
+			require.Zero(t, testing.AllocsPerRun(100, func() { op = r.operationOf(ctx, in, attemptHeader{number: 1, limit: 3}, account) }), table)
 		})
 		require.Equal(t, retry.Operation{
 			Account: account, Service: "dynamodb", Region: "eu-central-1", Name: "GetItem", Resource: "orders", MaxAttempts: 3,

@@ -47,7 +47,7 @@ func (m limitMiddleware) HandleDeserialize(
 ) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
 	request, ok := in.Request.(*smithyhttp.Request)
-	if !ok || c == nil || c.calls != m.calls || c.limited == nil || c.phase != sent {
+	if !ok || c == nil || c.calls != m.calls || c.gate.Load() != gateOpen || c.limited == nil || c.phase != sent {
 		return next.HandleDeserialize(ctx, in)
 	}
 	op := c.limited.op

@@ -3,23 +3,32 @@ package sdktest
 import (
 	"context"
 	"errors"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -46,81 +55,246 @@ func getItem(client *dynamodb.Client, table string) func(ctx context.Context) er
 
 // issuer is a provider of credentials that counts how often it is asked.
 type issuer struct {
-	asked   atomic.Int64
-	answer  func(ctx context.Context) (aws.Credentials, error) // by default credentials of our account
-	origins []aws.CredentialSource
+	asked  atomic.Int64
+	answer func(ctx context.Context, asked int64) (aws.Credentials, error) // by default credentials of our account
 }
 
 func (s *issuer) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	s.asked.Add(1)
+	asked := s.asked.Add(1)
 	if s.answer != nil {
-		return s.answer(ctx)
+		return s.answer(ctx, asked)
 	}
 	return inAccount(ours).Value, nil
 }
 
-func (s *issuer) ProviderSources() []aws.CredentialSource { return s.origins }
-
-// record returns an option that records how often the issuer was asked before each first attempt.
-func (s *issuer) record(before *[]int64) awssdk.Option {
-	return awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-		*before = append(*before, s.asked.Load())
-		return op
-	})
-}
-
-// scopesWith makes two calls with these credentials, and returns their scopes.
-func scopesWith(t *testing.T, provider aws.CredentialsProvider, opts ...awssdk.Option) []string {
-	t.Helper()
-	return keysOf(scopesOf(t, func(ctx context.Context, cfg aws.Config) {
-		cfg.Credentials = provider
-		client := dynamodb.NewFromConfig(cfg)
-		for range 2 {
-			_ = getItem(client, "orders")(ctx)
-		}
-	}, opts...))
-}
-
-func TestAccountIsThatOfTheCredentials(t *testing.T) {
+// TestCredentialsAreFetchedAsOftenAsByTheSDK has two clients of a config, whose first calls come at once. All calls that are sent
+// have the account of their credentials.
+func TestCredentialsAreFetchedAsOftenAsByTheSDK(t *testing.T) {
 	t.Parallel()
 	const known, unknown = ours + "/dynamodb/eu-central-1/orders", "dynamodb/eu-central-1/orders"
+	cached := func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }
+	failing := func(err error, times int64) func(context.Context, int64) (aws.Credentials, error) {
+		return func(_ context.Context, asked int64) (aws.Credentials, error) {
+			pause(time.Second)
+			if asked <= times {
+				return aws.Credentials{}, err
+			}
+			return inAccount(ours).Value, nil
+		}
+	}
+	throttle := &smithy.GenericAPIError{Code: "Throttling"}
 	for name, c := range map[string]struct {
 		provider func(s *issuer) aws.CredentialsProvider
-		origins  []aws.CredentialSource
-		want     string
-		asked    int64 // by two calls
+		answer   func(context.Context, int64) (aws.Credentials, error)
+		want     []string
+		inTurn   bool // because delays are random
 	}{
-		"static":                     {func(*issuer) aws.CredentialsProvider { return inAccount(ours) }, nil, known, 0},
-		"static in a cache":          {func(*issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(inAccount(ours)) }, nil, known, 0},
-		"static, account not known":  {func(*issuer) aws.CredentialsProvider { return inAccount("") }, nil, unknown, 0},
-		"in a cache":                 {func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, nil, known, 1},
-		"in a cache, of a role":      {func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, []aws.CredentialSource{aws.CredentialSourceIMDS, aws.CredentialSourceSTSAssumeRole}, known, 1},
-		"in a cache, of an instance": {func(s *issuer) aws.CredentialsProvider { return aws.NewCredentialsCache(s) }, []aws.CredentialSource{aws.CredentialSourceIMDS}, unknown, 1},
-		"without a cache":            {func(s *issuer) aws.CredentialsProvider { return s }, nil, unknown, 2},
-		"anonymous":                  {func(*issuer) aws.CredentialsProvider { return aws.AnonymousCredentials{} }, nil, unknown, 0},
-		"none":                       {func(*issuer) aws.CredentialsProvider { return nil }, nil, unknown, 0},
+		"static":                    {func(*issuer) aws.CredentialsProvider { return inAccount(ours) }, nil, []string{known}, false},
+		"static, account not known": {func(*issuer) aws.CredentialsProvider { return inAccount("") }, nil, []string{unknown}, false},
+		"in a cache":                {cached, nil, []string{known}, false},
+		"in a cache, slow":          {cached, failing(nil, 0), []string{known}, false},
+		"in a cache, of no use": {cached, func(context.Context, int64) (aws.Credentials, error) {
+			of := inAccount(ours).Value
+			of.CanExpire = true // long ago
+			return of, nil
+		}, []string{known}, false},
+		"in a cache, fails":               {cached, failing(errors.New("wrong code"), 1<<40), []string{unknown}, false},
+		"in a cache, is cut":              {cached, failing(io.ErrUnexpectedEOF, 1<<40), []string{unknown}, false},
+		"in a cache, fails once":          {cached, failing(errors.New("wrong code"), 1), []string{unknown, known}, false},
+		"in a cache, is throttled":        {cached, failing(throttle, 1<<40), []string{unknown}, true},
+		"in a cache, is throttled once":   {cached, failing(throttle, 1), []string{unknown, known}, true},
+		"without a cache":                 {func(s *issuer) aws.CredentialsProvider { return s }, nil, []string{known}, false},
+		"without a cache, throttled once": {func(s *issuer) aws.CredentialsProvider { return s }, failing(throttle, 1), []string{known, unknown}, true},
+		"anonymous":                       {func(*issuer) aws.CredentialsProvider { return aws.AnonymousCredentials{} }, nil, []string{unknown}, false},
+		"none":                            {func(*issuer) aws.CredentialsProvider { return nil }, nil, []string{unknown}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := &issuer{origins: c.origins}
-			require.Equal(t, []string{c.want}, scopesWith(t, c.provider(s)), "the same for both calls")
-			require.Equal(t, c.asked, s.asked.Load(), "as often as the SDK asks")
+			asked := func(install bool) (n int64, scopes []string) {
+				synctest.Test(t, func(t *testing.T) {
+					cfg, s := configFor(newScript(say(400, ""))), &issuer{answer: c.answer}
+					cfg.Credentials = c.provider(s)
+					if install {
+						require.NoError(t, awssdk.Install(&cfg, hermetic()))
+					}
+					var calls sync.WaitGroup
+					for range 2 {
+						client := dynamodb.NewFromConfig(cfg)
+						for range 3 {
+							calls.Go(func() { _ = getItem(client, "orders")(t.Context()) })
+							if c.inTurn {
+								calls.Wait()
+							}
+						}
+					}
+					calls.Wait()
+					_ = getItem(dynamodb.NewFromConfig(cfg), "orders")(t.Context())
+					n = s.asked.Load()
+					if install {
+						scopes = scopesIn(t, cfg)
+					}
+				})
+				return n, scopes
+			}
+			want, _ := asked(false)
+			got, scopes := asked(true)
+			require.Equal(t, want, got)
+			require.ElementsMatch(t, c.want, scopes)
 		})
 	}
 }
 
-func TestAccountFollowsTheCredentialsOfTheClient(t *testing.T) {
+// scopesIn are the names of the scopes that the strategy of a config has now.
+func scopesIn(t *testing.T, cfg aws.Config) (names []string) {
+	t.Helper()
+	for _, scope := range strategyOf(t, cfg).Snapshot().Scopes[1:] {
+		names = append(names, scope.Scope)
+	}
+	return names
+}
+
+// TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK has those that config.LoadDefaultConfig knows, for two clients.
+func TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK(t *testing.T) {
+	role := map[string]string{
+		".aws/config":      "[default]\nregion = eu-central-1\nrole_arn = arn:aws:iam::" + theirs + ":role/r\nsource_profile = keys\nmfa_serial = m\n",
+		".aws/credentials": "[keys]\n" + keys,
+	}
+	process := map[string]string{".aws/config": "[default]\nregion = eu-central-1\ncredential_process = sh -c 'echo run >>runs; exit 1'\n"}
+	once := func(code string) []answerFunc {
+		return []answerFunc{say(400, `<ErrorResponse><Error><Code>`+code+`</Code></Error></ErrorResponse>`), assumed(theirs)}
+	}
+	always := func(code string) []answerFunc { return once(code)[:1] }
+	for name, c := range map[string]struct {
+		files   map[string]string
+		answers []answerFunc // of STS
+		atLeast int
+	}{
+		"a process that fails":                     {process, nil, 2},
+		"a person, and the code is wrong":          {role, always("AccessDenied"), 4},
+		"a person, and the code is wrong once":     {role, once("AccessDenied"), 3},
+		"a person, and the service throttles":      {role, always("Throttling"), 20},
+		"a person, and the service throttles once": {role, once("Throttling"), 3},
+		"a person, and all is well":                {role, once("Throttling")[1:], 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			asked := func(load func(ctx context.Context, opts ...func(*config.LoadOptions) error) (aws.Config, error)) (n int) {
+				machine(t, c.files)
+				t.Chdir(os.Getenv("HOME"))
+				inBubble(t, func(t *testing.T) {
+					t.Helper()
+					service := newScript(c.answers...)
+					cfg, err := load(t.Context(), config.WithHTTPClient(answerFunc(func(r *http.Request) (*http.Response, error) {
+						if strings.HasPrefix(r.URL.Host, "sts.") {
+							return service.Do(r)
+						}
+						return response(400, ""), nil
+					})), config.WithAssumeRoleCredentialOptions(func(o *stscreds.AssumeRoleOptions) {
+						o.TokenProvider = func() (string, error) { n++; return "123456", nil }
+					}))
+					require.NoError(t, err)
+					for range 2 {
+						require.Error(t, getItem(dynamodb.NewFromConfig(cfg), "orders")(t.Context()))
+					}
+					runs, _ := os.ReadFile("runs")
+					n += service.requests() + strings.Count(string(runs), "run")
+				})
+				return n
+			}
+			want := asked(config.LoadDefaultConfig)
+			require.GreaterOrEqual(t, want, c.atLeast)
+			require.Equal(t, want, asked(func(ctx context.Context, opts ...func(*config.LoadOptions) error) (aws.Config, error) {
+				return awssdk.LoadDefaultConfig(ctx, awssdk.WithLoadOptions(opts...))
+			}))
+		})
+	}
+}
+
+// TestClientsInsideOfProvidersAreNoPartOfTheCall: the provider has a client with our retryer, but without our middlewares.
+func TestClientsInsideOfProvidersAreNoPartOfTheCall(t *testing.T) {
+	t.Parallel()
+	inBubble(t, func(t *testing.T) {
+		t.Helper()
+		s := newScript(fail(503, ""))
+		cfg := installed(t, s, hermetic())
+		inside := newScript(fail(503, ""))
+		cfg.Credentials = &issuer{answer: func(ctx context.Context, _ int64) (aws.Credentials, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Minute)
+			defer cancel()
+			_, err := sts.New(sts.Options{Region: "eu-central-1", HTTPClient: inside, Retryer: cfg.Retryer()}).GetCallerIdentity(ctx, nil)
+			require.Error(t, err)
+			return inAccount(ours).Value, nil
+		}}
+		require.Error(t, getItem(dynamodb.NewFromConfig(cfg), "orders")(t.Context()))
+		require.Equal(t, 4, s.requests(), "the attempts of DynamoDB")
+		require.Equal(t, 4*3, inside.requests())
+		require.Equal(t, []string{ours + "/dynamodb/eu-central-1/orders"}, scopesIn(t, cfg))
+	})
+}
+
+// TestAttemptsThatEndBeforeTheirRequest has a middleware between the loop and the credentials.
+func TestAttemptsThatEndBeforeTheirRequest(t *testing.T) {
+	t.Parallel()
+	type handle = func(middleware.FinalizeHandler, context.Context, middleware.FinalizeInput) (middleware.FinalizeOutput, middleware.Metadata, error)
+	for name, c := range map[string]struct {
+		handle   handle
+		attempts int
+		requests int
+	}{
+		"fails": {func(middleware.FinalizeHandler, context.Context, middleware.FinalizeInput) (out middleware.FinalizeOutput, m middleware.Metadata, err error) {
+			return out, m, &smithyhttp.RequestSendError{Err: errors.New("no")}
+		}, 4, 0},
+		"answers": {func(middleware.FinalizeHandler, context.Context, middleware.FinalizeInput) (out middleware.FinalizeOutput, m middleware.Metadata, err error) {
+			out.Result = &dynamodb.GetItemOutput{}
+			return out, m, nil
+		}, 1, 0},
+		"goes on twice at once": {func(next middleware.FinalizeHandler, ctx context.Context, in middleware.FinalizeInput) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			var other sync.WaitGroup
+			other.Go(func() {
+				_, _, _ = next.HandleFinalize(ctx, middleware.FinalizeInput{Request: in.Request.(*smithyhttp.Request).Clone()})
+			})
+			defer other.Wait()
+			return next.HandleFinalize(ctx, in)
+		}, 1, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, func(t *testing.T) {
+				t.Helper()
+				attempts := 0
+				s := newScript(say(200, "{}"))
+				cfg := installed(t, s, hermetic(awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+					if e.Kind == retry.AttemptEnded {
+						attempts++
+					}
+				}))))
+				cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+					return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("between", func(ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler) (middleware.FinalizeOutput, middleware.Metadata, error) {
+						return c.handle(next, ctx, in)
+					}), "Retry", middleware.After)
+				})
+				_ = getItem(dynamodb.NewFromConfig(cfg), "orders")(t.Context())
+				require.Equal(t, c.attempts, attempts)
+				require.Equal(t, c.requests, s.requests())
+			})
+		})
+	}
+}
+
+func TestAccountFollowsTheCredentialsOfTheCall(t *testing.T) {
 	t.Parallel()
 	created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
 		cfg.Credentials = inAccount(ours)
-		_ = getItem(dynamodb.NewFromConfig(cfg), "orders")(ctx)
-		client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Credentials = inAccount(theirs) })
+		client := dynamodb.NewFromConfig(cfg)
 		_ = getItem(client, "orders")(ctx)
+		_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{}, func(o *dynamodb.Options) { o.Credentials = inAccount(theirs) })
+		_ = getItem(dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Credentials = inAccount(theirs) }), "orders")(ctx)
+		_, _ = sts.NewFromConfig(cfg).GetCallerIdentity(ctx, nil)
 		cfg.Credentials = nil
 		_ = getItem(dynamodb.NewFromConfig(cfg), "orders")(ctx)
 	})
 	require.Equal(t, []string{
-		ours + "/dynamodb/eu-central-1/orders", theirs + "/dynamodb/eu-central-1/orders", "dynamodb/eu-central-1/orders",
+		ours + "/dynamodb/eu-central-1/orders", theirs + "/dynamodb/eu-central-1", theirs + "/dynamodb/eu-central-1/orders",
+		ours + "/sts/eu-central-1", "dynamodb/eu-central-1/orders",
 	}, keysOf(created))
 }
 
@@ -130,10 +304,7 @@ func TestAccountOfAnAssumedRole(t *testing.T) {
 		".aws/config":      "[profile role]\nrole_arn = arn:aws:iam::" + theirs + ":role/r\nsource_profile = keys\nregion = eu-central-1\n",
 		".aws/credentials": "[keys]\n" + keys,
 	})
-	s := newScript(say(200, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>`+
-		`<AccessKeyId>ID</AccessKeyId><SecretAccessKey>S</SecretAccessKey><SessionToken>T</SessionToken><Expiration>`+expiry()+`</Expiration>`+
-		`</Credentials><AssumedRoleUser><Arn>arn:aws:sts::`+theirs+`:assumed-role/r/s</Arn></AssumedRoleUser></AssumeRoleResult></AssumeRoleResponse>`),
-		say(400, ""))
+	s := newScript(assumed(theirs), say(400, ""))
 	for want, opts := range map[string][]awssdk.Option{theirs: nil, ours: {awssdk.WithAccount(ours)}} {
 		s.at = nil
 		cfg, err := awssdk.LoadDefaultConfig(t.Context(), append(opts,
@@ -144,11 +315,16 @@ func TestAccountOfAnAssumedRole(t *testing.T) {
 			require.Error(t, getItem(client, "orders")(t.Context()))
 		}
 		require.Equal(t, 3, s.requests())
-		var scopes []string
-		for _, scope := range strategyOf(t, cfg).Snapshot().Scopes[1:] {
-			scopes = append(scopes, scope.Scope)
-		}
-		require.Equal(t, []string{want + "/dynamodb/eu-central-1/orders", "sts/eu-central-1"}, scopes, "AWS counts the account that assumes the role")
+		require.Equal(t, []string{want + "/dynamodb/eu-central-1/orders", "sts/eu-central-1"}, scopesIn(t, cfg), "AWS counts the account that assumes the role")
+	}
+}
+
+// assumed gives credentials of a role in the account.
+func assumed(account string) answerFunc {
+	return func(r *http.Request) (*http.Response, error) {
+		return say(200, `<AssumeRoleResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><AssumeRoleResult><Credentials>`+
+			`<AccessKeyId>ID</AccessKeyId><SecretAccessKey>S</SecretAccessKey><SessionToken>T</SessionToken><Expiration>`+expiry()+`</Expiration>`+
+			`</Credentials><AssumedRoleUser><Arn>arn:aws:sts::`+account+`:assumed-role/r/s</Arn></AssumedRoleUser></AssumeRoleResult></AssumeRoleResponse>`)(r)
 	}
 }
 
@@ -200,141 +376,4 @@ func TestWithAccountCountsMoreThanInputsAndCredentials(t *testing.T) {
 		ours + "/sqs/eu-central-1/https://sqs.eu-central-1.amazonaws.com/" + theirs + "/jobs",
 		"s3/eu-central-1/photos",
 	}, keysOf(created))
-}
-
-func TestScopeOfTheContextNeedsNoAccount(t *testing.T) {
-	t.Parallel()
-	s := &issuer{}
-	var before []int64
-	_ = scopesOf(t, func(ctx context.Context, cfg aws.Config) {
-		cfg.Credentials = aws.NewCredentialsCache(s)
-		_ = getItem(dynamodb.NewFromConfig(cfg), "orders")(awssdk.WithScope(ctx, "tenant 7"))
-	}, s.record(&before))
-	require.Equal(t, []int64{0}, before)
-	require.EqualValues(t, 1, s.asked.Load())
-}
-
-// TestFailingCredentialsAreAskedForTheAccountOnceAMinute: each call asks for itself anyway.
-func TestFailingCredentialsAreAskedForTheAccountOnceAMinute(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	fails := true
-	s := &issuer{}
-	s.answer = func(context.Context) (aws.Credentials, error) {
-		if fails {
-			return aws.Credentials{}, errors.New("no credentials")
-		}
-		return inAccount(ours).Value, nil
-	}
-	scripted := newScript(say(400, ""))
-	cfg := installed(t, scripted, hermetic(awsretry.WithClock(clk)))
-	cfg.Credentials = aws.NewCredentialsCache(s)
-	client := dynamodb.NewFromConfig(cfg)
-	call := func() error { return getItem(client, "orders")(t.Context()) }
-	var scopes []string
-	for want, wait := range []time.Duration{0, time.Second, time.Minute - 2*time.Second} {
-		clk.Advance(wait)
-		require.ErrorContains(t, call(), "no credentials")
-		require.EqualValues(t, 2+want, s.asked.Load())
-	}
-	fails = false
-	clk.Advance(time.Second)
-	require.Error(t, call())
-	require.Equal(t, 1, scripted.requests())
-	for _, scope := range strategyOf(t, cfg).Snapshot().Scopes {
-		scopes = append(scopes, scope.Scope)
-	}
-	require.Equal(t, []string{"", ours + "/dynamodb/eu-central-1/orders", "dynamodb/eu-central-1/orders"}, scopes)
-}
-
-// unsteady is a clock that may go back.
-type unsteady struct {
-	*clock.Fake
-	by time.Duration
-}
-
-func (c *unsteady) Now() time.Time { return c.Fake.Now().Add(c.by) }
-
-func TestFailingCredentialsAreAskedAgainAfterTheClockHasGoneBack(t *testing.T) {
-	t.Parallel()
-	clk := &unsteady{Fake: &clock.Fake{}}
-	s := &issuer{answer: func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errors.New("no credentials") }}
-	cfg := installed(t, newScript(say(400, "")), hermetic(awsretry.WithClock(clk)))
-	cfg.Credentials = aws.NewCredentialsCache(s)
-	client := dynamodb.NewFromConfig(cfg)
-	for range 2 {
-		asked := s.asked.Load()
-		require.ErrorContains(t, getItem(client, "orders")(t.Context()), "no credentials")
-		require.EqualValues(t, 2, s.asked.Load()-asked, "for the account and for the call")
-		clk.by -= time.Hour
-	}
-}
-
-// TestAccountIsNotAwaitedAfterTheEndOfTheContext, and a call that has ended does not count as a
-// failure of the credentials.
-func TestAccountIsNotAwaitedAfterTheEndOfTheContext(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		s := &issuer{answer: func(context.Context) (aws.Credentials, error) {
-			pause(time.Second)
-			return inAccount(ours).Value, nil
-		}}
-		cfg := installed(t, newScript(say(400, "")), hermetic())
-		cfg.Credentials = aws.NewCredentialsCache(s)
-		client := dynamodb.NewFromConfig(cfg)
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		began := time.Now()
-		require.ErrorIs(t, getItem(client, "orders")(ctx), context.DeadlineExceeded)
-		require.Equal(t, 100*time.Millisecond, time.Since(began))
-		_ = getItem(client, "orders")(t.Context())
-		require.Equal(t, ours+"/dynamodb/eu-central-1/orders", strategyOf(t, cfg).Snapshot().Scopes[1].Scope)
-		require.EqualValues(t, 1, s.asked.Load())
-	})
-}
-
-// TestCredentialsDoNotWaitForThemselves has credentials whose client has these credentials, for
-// calls that need none. In a bubble a wait without an end fails the test.
-func TestCredentialsDoNotWaitForThemselves(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		cfg := installed(t, newScript(say(200, `<AssumeRoleWithWebIdentityResponse><AssumeRoleWithWebIdentityResult><Credentials>`+
-			`<AccessKeyId>id</AccessKeyId><SecretAccessKey>secret</SecretAccessKey></Credentials></AssumeRoleWithWebIdentityResult>`+
-			`</AssumeRoleWithWebIdentityResponse>`)), hermetic())
-		var client *sts.Client
-		cache := aws.NewCredentialsCache(aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
-			out, err := client.AssumeRoleWithWebIdentity(ctx, &sts.AssumeRoleWithWebIdentityInput{
-				RoleArn: aws.String("arn:aws:iam::" + theirs + ":role/deploy"), RoleSessionName: aws.String("s"), WebIdentityToken: aws.String("token"),
-			})
-			if err != nil {
-				return aws.Credentials{}, err
-			}
-			return aws.Credentials{AccessKeyID: *out.Credentials.AccessKeyId, SecretAccessKey: *out.Credentials.SecretAccessKey, AccountID: theirs}, nil
-		}))
-		cfg.Credentials = cache
-		client = sts.NewFromConfig(cfg)
-		credentials, err := cache.Retrieve(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, theirs, credentials.AccountID)
-		require.Equal(t, "sts/eu-central-1", strategyOf(t, cfg).Snapshot().Scopes[1].Scope)
-	})
-}
-
-// TestKnownAccountIsKept holds that later calls do not ask, also when the credentials have to be
-// renewed.
-func TestKnownAccountIsKept(t *testing.T) {
-	t.Parallel()
-	s := &issuer{}
-	cache := aws.NewCredentialsCache(s)
-	var before []int64
-	created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
-		cfg.Credentials = cache
-		client := dynamodb.NewFromConfig(cfg)
-		_ = getItem(client, "orders")(ctx)
-		cache.Invalidate()
-		_ = getItem(client, "orders")(ctx)
-	}, s.record(&before))
-	require.Equal(t, []string{ours + "/dynamodb/eu-central-1/orders"}, keysOf(created))
-	require.Equal(t, []int64{1, 1}, before)
-	require.EqualValues(t, 2, s.asked.Load())
 }
