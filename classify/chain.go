@@ -50,12 +50,10 @@ func flat(classifiers []Classifier) []Classifier {
 //     neither their code nor their status gives away. It knows the service from
 //     Outcome.Service or, if that is empty, from an error with a method Service()
 //     string;
-//   - "transport": failures without an answer. It retries timeouts, connections that were
-//     refused, reset, cut or given up by the server or a proxy, streams of HTTP/2 that the
-//     server reset without blaming the client, and name servers that give no useful answer.
-//     It does not retry a host that does not exist, a server whose certificate is not
-//     trusted, or what the caller ended by canceling or by a deadline, see
-//     Outcome.CallerGone;
+//   - "transport": failures without an answer. It retries timeouts, connections that could not be opened, or were reset, cut or
+//     given up by the server or a proxy, certificates that are not trusted, streams of HTTP/2 that the server reset without
+//     blaming the client, and name servers that give no useful answer. It does not retry a host that does not exist, or what
+//     the caller ended by canceling or by a deadline, see Outcome.CallerGone;
 //   - "traits", see [Traits].
 func Default() *Chain { return chainWith(Code()) }
 

@@ -1,8 +1,6 @@
 package classify
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"net"
 	"time"
 
@@ -41,7 +39,7 @@ const (
 	timedOut                        // that it is a timeout
 	disconnected                    // that the connection failed
 	endedByCaller                   // that the caller gave up
-	untrusted                       // that the certificate of the server is not trusted
+	sendFailed                      // that the request could not be sent, and not because the caller gave up
 	silent                          // nothing but its text
 	saysCanceled                    // of itself that it was canceled
 	ofEntry                         // that it is about one entry of a batch
@@ -114,12 +112,6 @@ type (
 	connectionError interface{ ConnectionError() bool }
 	canceledError   interface{ CanceledError() bool }
 	comparingError  interface{ Is(target error) bool }
-
-	certificateError = *tls.CertificateVerificationError
-	authorityError   = x509.UnknownAuthorityError
-	hostnameError    = x509.HostnameError
-	invalidError     = x509.CertificateInvalidError
-	rootsError       = x509.SystemRootsError
 )
 
 type (
@@ -144,8 +136,7 @@ func (f *facts) read(err error) {
 		}
 		switch e := err.(type) {
 		case timeoutError, temporaryError, connectionError, canceledError, comparingError,
-			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError, entryError,
-			certificateError, authorityError, hostnameError, invalidError, rootsError:
+			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError, entryError:
 			f.listen(err)
 		case interface {
 			codeError

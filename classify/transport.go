@@ -2,6 +2,7 @@ package classify
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/textproto"
@@ -26,7 +27,7 @@ func (*transportClassifier) opinion(o *Outcome, f *facts) Verdict {
 	switch {
 	case f.has(saysCanceled) && o.Previous.action == actionRetry: // final whatever it wraps, as in aws-sdk-go-v2
 		return Forbidden()
-	case o.Previous.kind == Throttling || f.has(endedByCaller|untrusted):
+	case o.Previous.kind == Throttling || f.has(endedByCaller):
 		return Verdict{}
 	case f.lookup != nil:
 		return ofLookup(f.lookup)
@@ -107,15 +108,19 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 		// answer. Elsewhere io.EOF is the end of a stream, which is no failure.
 		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || errtree.Is(e.Err, io.EOF))
 		f.addIf(timedOut, e.Timeout())
-		if phrase, ok := lost.Phrase(e.Err); ok {
-			f.addStatus(lost.Status(phrase)) // of a proxy that refuses a tunnel
+		if status, ok := lost.Unopened(e.Err); ok {
+			f.said |= disconnected
+			f.addStatus(status)
 		}
 		return e.Err, true
-	case *net.OpError:
-		// The server or a proxy hung up before the connection was set up.
-		f.addIf(disconnected, e.Op == "dial" || e.Temporary() || e.Err == io.EOF)
+	case *net.OpError: // a server does not listen to requests of its own
+		f.addIf(disconnected, e.Op != "listen" || e.Temporary())
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
+	case *tls.CertificateVerificationError, tls.RecordHeaderError, *tls.ECHRejectionError:
+		// The next connection may lead to another server: one certificate of several may be bad.
+		f.said |= disconnected
+		return nil, true
 	case *os.SyscallError:
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
@@ -145,13 +150,8 @@ func (f *facts) addErrno(e syscall.Errno) {
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) listenTransport(err error) {
-	switch e := err.(type) {
-	case *net.DNSError:
-		if f.lookup == nil {
-			f.lookup = e
-		}
-	case certificateError, authorityError, hostnameError, invalidError, rootsError:
-		f.said |= untrusted
+	if e, ok := err.(*net.DNSError); ok && f.lookup == nil {
+		f.lookup = e
 	}
 	if e, ok := err.(comparingError); ok {
 		f.compare(err, e)
@@ -171,7 +171,7 @@ func (f *facts) listenTransport(err error) {
 		f.addIf(disconnected, e.Temporary())
 	}
 	if e, ok := err.(connectionError); ok {
-		f.addIf(disconnected, e.ConnectionError())
+		f.addIf(disconnected|sendFailed, e.ConnectionError())
 	}
 }
 
@@ -186,7 +186,7 @@ func (f *facts) readSilent(err error) {
 	}
 	switch err {
 	case context.Canceled:
-		f.said |= endedByCaller
+		f.addIf(endedByCaller, f.gone || !f.has(sendFailed))
 	case io.ErrUnexpectedEOF:
 		f.said |= disconnected
 	default:
@@ -199,7 +199,7 @@ func (f *facts) readSilent(err error) {
 //
 //nolint:errorlint // one error of the walk
 func (f *facts) compare(err error, e comparingError) {
-	f.addIf(endedByCaller, e.Is(context.Canceled))
+	f.addIf(endedByCaller, e.Is(context.Canceled) && (f.gone || !f.has(sendFailed)))
 	for _, cause := range [...]error{
 		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
 		syscall.EHOSTUNREACH, syscall.ENETUNREACH,

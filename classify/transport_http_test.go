@@ -2,6 +2,7 @@ package classify_test
 
 import (
 	"context"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
@@ -175,8 +176,15 @@ func TestPortOnWhichNoServerListens(t *testing.T) {
 	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(proxied), proxied)
 }
 
-// proxyOf is a proxy that does the same with every connection, after it has read what the client sends first.
+// proxyOf is a proxy that talks.
 func proxyOf(t *testing.T, scheme string, talk func(c net.Conn)) func(*http.Transport) {
+	t.Helper()
+	address := &url.URL{Scheme: scheme, Host: talking(t, talk)}
+	return func(transport *http.Transport) { transport.Proxy = http.ProxyURL(address) }
+}
+
+// talking is the address of a server that does the same with every connection, after it has read what the client sends first.
+func talking(t *testing.T, talk func(c net.Conn)) string {
 	t.Helper()
 	listener := listen(t)
 	var served sync.WaitGroup
@@ -196,8 +204,7 @@ func proxyOf(t *testing.T, scheme string, talk func(c net.Conn)) func(*http.Tran
 			})
 		}
 	})
-	address := &url.URL{Scheme: scheme, Host: listener.Addr().String()}
-	return func(transport *http.Transport) { transport.Proxy = http.ProxyURL(address) }
+	return listener.Addr().String()
 }
 
 // write says the text and hangs up.
@@ -233,25 +240,19 @@ func TestProxiesThatRefuseInGo126(t *testing.T) {
 		{"502 of Apache", "http", write("HTTP/1.1 502 Proxy Error\r\n\r\n"), "Proxy Error", again},
 		{"503 of nginx", "http", write("HTTP/1.1 503 Service Temporarily Unavailable\r\n\r\n"), "Service Temporarily Unavailable", again},
 		{"504 of HAProxy", "http", write("HTTP/1.1 504 Gateway Time-out\r\n\r\n"), "Gateway Time-out", again},
-		{"403", "http", write("HTTP/1.1 403 Forbidden\r\n\r\n"), "Forbidden", final},
-		{"407", "http", write("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), "Proxy Authentication Required", final},
-		{"501", "http", write("HTTP/1.1 501 Not Implemented\r\n\r\n"), "Not Implemented", final},
+		{"403", "http", write("HTTP/1.1 403 Forbidden\r\n\r\n"), "Forbidden", again},
+		{"407", "http", write("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), "Proxy Authentication Required", again},
+		{"501", "http", write("HTTP/1.1 501 Not Implemented\r\n\r\n"), "Not Implemented", again},
 		{"503 in words of its own", "http", write("HTTP/1.1 503 Come again\r\n\r\n"), "Come again", final}, // see httpretry
-		{"503 without words", "http", write("HTTP/1.1 503\r\n\r\n"), "unknown status code", final},
+		{"503 without words", "http", write("HTTP/1.1 503\r\n\r\n"), "unknown status code", again},
 		{"hangs up", "http", write(""), "unexpected EOF", again},
 		{"hangs up in the status", "http", write("HTTP/1.1 5"), "malformed HTTP status code", again},
 		{"hangs up in the tunnel", "http", write("HTTP/1.1 200 OK\r\n\r\n"), "EOF", again},
 		{"hangs up in the TLS handshake", "https", write(""), "proxyconnect tcp: EOF", again},
 		{"SOCKS, general failure", "socks5", reply(1), "unknown error general SOCKS server failure", again},
-		{"SOCKS, not allowed", "socks5", reply(2), "unknown error connection not allowed by ruleset", final},
-		{"SOCKS, network unreachable", "socks5", reply(3), "unknown error network unreachable", again},
-		{"SOCKS, host unreachable", "socks5", reply(4), "unknown error host unreachable", again},
+		{"SOCKS, not allowed", "socks5", reply(2), "unknown error connection not allowed by ruleset", again},
 		{"SOCKS, refused", "socks5h", reply(5), "unknown error connection refused", again},
-		{"SOCKS, expired", "socks5", reply(6), "unknown error TTL expired", again},
-		{"SOCKS, no such command", "socks5", reply(7), "unknown error command not supported", final},
-		{"SOCKS, no such address", "socks5", reply(8), "unknown error address type not supported", final},
-		{"SOCKS, unassigned", "socks5", reply(9), "unknown error unknown code: 9", final},
-		{"SOCKS, wants a password", "socks5", write("\x05\xff"), "no acceptable authentication methods", final},
+		{"SOCKS, wants a password", "socks5", write("\x05\xff"), "no acceptable authentication methods", again},
 		{"SOCKS, hangs up", "socks5", write(""), "EOF", again},
 		{"SOCKS, hangs up in the reply", "socks5", write("\x05\x00"), "EOF", again},
 	} {
@@ -272,18 +273,6 @@ func TestProxiesThatRefuseInGo126(t *testing.T) {
 	}
 }
 
-func TestTLSHandshakeThatIsCut(t *testing.T) {
-	t.Parallel()
-	client, transport := newClient(t)
-	proxyOf(t, "http", write(""))(transport)
-	cutter, err := transport.Proxy(nil)
-	require.NoError(t, err)
-	transport.Proxy = nil
-	err = get(t.Context(), t, client, "https://"+cutter.Host)
-	require.ErrorIs(t, err, io.EOF)
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
-}
-
 // The phrase of a status is nothing more than words where no HTTP client has said it.
 func TestPhrasesOfOthersAreFinal(t *testing.T) {
 	t.Parallel()
@@ -291,8 +280,10 @@ func TestPhrasesOfOthersAreFinal(t *testing.T) {
 		errors.New("Bad Gateway"),
 		fmt.Errorf("call: %w", errors.New("Service Unavailable")),
 		&url.Error{Op: "Get", Err: fmt.Errorf("redirect: %w", errors.New("Bad Gateway"))},
-		&net.OpError{Op: "read", Err: errors.New("unknown error host unreachable")},
 		errors.New("unknown error host unreachable"),
+		errors.New("tls: failed to find any PEM data in certificate input"),
+		x509.UnknownAuthorityError{}, // of a signature that a program has checked
+		&net.OpError{Op: "listen", Err: errors.New("address already in use")},
 	} {
 		require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 	}
@@ -308,26 +299,31 @@ func TestConnectionThatTheClientClosed(t *testing.T) {
 	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
 }
 
-func TestServersThatWillNotChange(t *testing.T) {
+func TestServersThatAreOthers(t *testing.T) {
 	t.Parallel()
+	again := classify.RetryAs(classify.Transient)
 	client, _ := newClient(t)
-	plain := serve(t, func(http.ResponseWriter, *http.Request) {})
-	noTLS := get(t.Context(), t, client, "https"+plain[len("http"):])
-	require.Error(t, noTLS)
-	require.Equal(t, classify.Verdict{}, verdictOf(noTLS), noTLS)
-
 	encrypted := httptest.NewUnstartedServer(http.NotFoundHandler())
 	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0)
 	encrypted.StartTLS()
 	t.Cleanup(encrypted.Close)
-	untrusted := get(t.Context(), t, client, encrypted.URL)
-	require.Error(t, untrusted)
-	require.Equal(t, classify.Verdict{}, verdictOf(untrusted), untrusted)
-
-	garbage := serve(t, inside("SSH-2.0-OpenSSH\r\n"))
-	noHTTP := get(t.Context(), t, client, garbage)
-	require.Error(t, noHTTP)
-	require.Equal(t, classify.Verdict{}, verdictOf(noHTTP), noHTTP)
+	talks := func(text string) string { return talking(t, write(text)) }
+	for name, c := range map[string]struct {
+		url  string
+		want classify.Verdict
+	}{
+		"TLS that is cut":      {"https://" + talks(""), again},
+		"no TLS but HTTP":      {"https://" + talks("HTTP/1.1 400 Bad Request\r\n\r\n"), again},
+		"neither":              {"https://" + talks("SSH-2.0-OpenSSH\r\n"), again},
+		"TLS that refuses":     {"https://" + talks("\x15\x03\x01\x00\x02\x02\x28"), again},
+		"TLS that is too old":  {"https://" + talks("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x00"+strings.Repeat("x", 32)+"\x00\x00\x2f\x00"), again},
+		"not the host":         {encrypted.URL, again},
+		"no HTTP, after a GET": {"http://" + talks("SSH-2.0-OpenSSH\r\n"), classify.Verdict{}},
+	} {
+		err := get(t.Context(), t, client, c.url)
+		require.Error(t, err, name)
+		require.Equal(t, c.want, verdictOf(err), "%s: %v", name, err)
+	}
 }
 
 // TestCallersThatGiveUp ends the request from the caller's side, with and

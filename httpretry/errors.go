@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/awsretry/awsretry/internal/errtree"
@@ -88,14 +87,18 @@ func Refusal(response *http.Response) error {
 	return c.err
 }
 
-// connectionError is an error of a round trip that had a connection: the connection failed,
-// or what came over it was no response. net/http has many such errors without methods that
-// say so. Without a connection only io.EOF is one: the server or a proxy hung up before the
-// connection was set up, for example during a TLS handshake.
-type connectionError struct{ err error }
+// connectionError is an error of a round trip whose connection failed, or could not be opened, or what came over it was no
+// response. net/http has many such errors without methods that say so.
+type connectionError struct {
+	err    error
+	status int // of a proxy's answer to CONNECT, if it is known
+}
 
 func (e *connectionError) Error() string { return errtree.Text(e.err) }
 func (e *connectionError) Unwrap() error { return e.err }
+
+// HTTPStatusCode returns the status of the answer, or 0.
+func (e *connectionError) HTTPStatusCode() int { return e.status }
 
 // Temporary returns true, so that classifiers see a transient failure.
 func (e *connectionError) Temporary() bool { return true }
@@ -130,39 +133,11 @@ func (c *call) explain(err error) error {
 	case c.Err() != nil:
 		return err
 	case c.connection.Load() == had && lost.Of(err) != lost.Blamed, errtree.Is(err, io.EOF):
-		return &connectionError{err}
+		return &connectionError{err: err}
 	case c.unsent():
-		return refusedTunnel(err)
+		status, _ := lost.Unopened(err)
+		return &connectionError{err, status}
 	default:
 		return err
 	}
-}
-
-// tunnelError is a proxy's answer to CONNECT.
-type tunnelError struct {
-	error
-	status int
-}
-
-func (e *tunnelError) Unwrap() error { return e.error }
-
-// HTTPStatusCode returns the status of the answer.
-func (e *tunnelError) HTTPStatusCode() int { return e.status }
-
-// refusedTunnel gives a proxy's answer to CONNECT its status again, of which net/http keeps the phrase alone. With a
-// phrase that no status has, the answer is a failure of the connection like others.
-func refusedTunnel(err error) error {
-	phrase, ok := lost.Phrase(err)
-	if !ok || strings.Contains(phrase, ": ") { // an error with words of a package
-		return err
-	}
-	if status := lost.Status(phrase); status != 0 {
-		return &tunnelError{err, status}
-	}
-	for status := http.StatusMultipleChoices; status < 600; status++ {
-		if name := http.StatusText(status); name != "" && strings.EqualFold(name, phrase) {
-			return &tunnelError{err, status}
-		}
-	}
-	return &connectionError{err}
 }

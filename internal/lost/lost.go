@@ -39,10 +39,6 @@ func of(err error, texts bool) (loss Loss) {
 			return false
 		}
 		switch e := e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
-		case *net.OpError:
-			if loss == Nothing && e.Op == opSOCKS && e.Err != nil && isTemporary(e.Err.Error()) {
-				loss = Unprocessed
-			}
 		case interface{ Unwrap() error }, interface{ Unwrap() []error }:
 		default:
 			if loss == Nothing {
@@ -54,64 +50,54 @@ func of(err error, texts bool) (loss Loss) {
 	return loss
 }
 
-// opSOCKS is the Op of a net.OpError from the SOCKS client of net/http and of golang.org/x/net/proxy.
-const opSOCKS = "socks connect"
-
-// isTemporary reports whether a text is that of a reply of a SOCKS proxy (RFC 1928, section 6) which may be
-// another one the next time. The others say that the proxy does not do what it is asked for.
-func isTemporary(text string) bool {
-	switch text {
-	case "unknown error general SOCKS server failure",
-		"unknown error network unreachable",
-		"unknown error host unreachable",
-		"unknown error connection refused",
-		"unknown error TTL expired":
-		return true
-	default:
-		return false
-	}
-}
-
 // Unsent reports whether an error says that no byte of the request has reached a server: there was no
 // connection, or none through a proxy.
 func Unsent(err error) bool {
-	if op, ok := errtree.As[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == opSOCKS) {
+	if op, ok := errtree.As[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
 		return true
 	}
 	_, nameless := errtree.As[*net.DNSError](err)
 	return nameless || Of(err) == Unprocessed
 }
 
-// Phrase returns the text of an error that has nothing else, as errors.New makes it. Of a proxy's answer to
-// CONNECT that is not 200, net/http returns the text after the status so, and drops the status.
-func Phrase(err error) (phrase string, ok bool) {
-	if reflect.TypeOf(err) != reflect.TypeOf(io.EOF) {
-		return "", false
+// Unopened reports whether net/http says with err, and with nothing but its text, that it could not open a connection: the TLS
+// handshake has failed, or a proxy has refused the tunnel. Of the proxy's answer to CONNECT it keeps only the text after the
+// status. Of a usual text Unopened returns the status again. Besides the phrases of RFC 9110 and RFC 6585 it knows those of nginx,
+// HAProxy and Apache httpd. A proxy's own words could be those of any error.
+func Unopened(err error) (status int, ok bool) {
+	if reflect.TypeOf(err) != reflect.TypeOf(io.EOF) { // not made by errors.New
+		return 0, false
 	}
-	return err.Error(), true
-}
-
-// Status returns the status of an answer that asks to come again by its [Phrase]; 0 for any other text. Besides the
-// phrases of RFC 9110 and RFC 6585 it knows those of nginx, HAProxy and Apache httpd.
-func Status(phrase string) int {
+	text := err.Error()
 	for _, known := range [...]struct {
 		phrase string
 		status int
 	}{
+		{"http: server gave HTTP response to HTTPS client", 0},
+		{"unknown status code", 0}, // and no text after it
+		{"Bad Request", 400},
+		{"Unauthorized", 401},
+		{"Forbidden", 403},
+		{"Not Found", 404},
+		{"Method Not Allowed", 405},
+		{"Proxy Authentication Required", 407},
+		{"Request Timeout", 408},
 		{"Too Many Requests", 429},
 		{"Internal Server Error", 500},
+		{"Not Implemented", 501},
 		{"Bad Gateway", 502},
 		{"Proxy Error", 502}, // Apache httpd
 		{"Service Unavailable", 503},
 		{"Service Temporarily Unavailable", 503}, // nginx
 		{"Gateway Timeout", 504},
 		{"Gateway Time-out", 504}, // nginx, HAProxy
+		{"Network Authentication Required", 511},
 	} {
-		if strings.EqualFold(known.phrase, phrase) {
-			return known.status
+		if strings.EqualFold(known.phrase, text) {
+			return known.status, true
 		}
 	}
-	return 0
+	return 0, strings.HasPrefix(text, "tls: ")
 }
 
 // streamError has the fields of the error with which net/http reports a reset

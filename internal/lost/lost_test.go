@@ -102,21 +102,23 @@ func TestUnsentIsWhatHadNoConnection(t *testing.T) {
 	}
 }
 
-func TestStatusOfAPhraseThatStandsAlone(t *testing.T) {
+func TestTextsOfConnectionsThatWereNotOpened(t *testing.T) {
 	t.Parallel()
 	for err, want := range map[error]int{
-		errors.New("Bad Gateway"):                      502,
-		errors.New("GATEWAY TIME-OUT"):                 504,
-		errors.New("Too Many Requests"):                429,
-		errors.New("Forbidden"):                        0,
-		errors.New("Bad Gateway "):                     0,
-		fmt.Errorf("%w", errors.New("Bad Gateway")):    0,
-		&net.DNSError{Err: "Bad Gateway"}:              0,
-		errors.Join(errors.New("Service Unavailable")): 0,
+		errors.New("Bad Gateway"):                                           502,
+		errors.New("GATEWAY TIME-OUT"):                                      504,
+		errors.New("Forbidden"):                                             403,
+		errors.New("unknown status code"):                                   0,
+		errors.New("http: server gave HTTP response to HTTPS client"):       0,
+		errors.New("tls: server selected unsupported protocol version 301"): 0,
+		errors.New("Bad Gateway "):                                          -1,
+		fmt.Errorf("%w", errors.New("Bad Gateway")):                         -1,
+		&net.DNSError{Err: "Bad Gateway"}:                                   -1,
+		errors.Join(errors.New("Service Unavailable")):                      -1,
+		nil: -1,
 	} {
-		phrase, _ := lost.Phrase(err)
-		require.Equal(t, want, lost.Status(phrase), err)
+		status, ok := lost.Unopened(err)
+		require.Equal(t, want >= 0, ok, err)
+		require.Equal(t, max(want, 0), status, err)
 	}
-	_, ok := lost.Phrase(nil)
-	require.False(t, ok)
 }

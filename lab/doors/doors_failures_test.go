@@ -2,7 +2,9 @@ package doors
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/binary"
 	"io"
 	"log"
@@ -48,16 +50,16 @@ func failures() []failure {
 		})},
 		{name: "name server fails", make: dialing(lookup(2))},
 		{name: "no such name", why: "go-retryablehttp retries whatever is no answer", make: dialing(lookup(3))},
-		{name: "TLS handshake cut", make: overTLS(func(c net.Conn) { _ = c.Close() }, true)},
-		{name: "certificate not trusted", why: "the next attempt gets the same one", make: overTLS(nil, false)},
+		{name: "TLS handshake cut", make: overTLS(hello(""))},
+		{name: "TLS alert", make: overTLS(hello("\x15\x03\x01\x00\x02\x02\x28"))},
+		{name: "HTTP in place of TLS", make: overTLS(hello("HTTP/1.1 400 Bad Request\r\n\r\n"))},
+		{name: "certificate not trusted", why: "to go-retryablehttp a bad certificate is final", make: overTLS(untrusted)},
 		{name: "proxy answers 502", make: throughProxy("http", "HTTP/1.1 502 Bad Gateway\r\n\r\n")},
 		{name: "proxy answers 429", make: throughProxy("http", "HTTP/1.1 429 Too Many Requests\r\n\r\n")},
 		{name: "proxy answers 503 in its own words", why: "`net/http` keeps the words, not the status", make: throughProxy("http", "HTTP/1.1 503 Come again\r\n\r\n")},
-		{name: "proxy answers 403", why: sdkRetries, make: throughProxy("http", "HTTP/1.1 403 Forbidden\r\n\r\n")},
-		{name: "proxy answers 407", why: sdkRetries, make: throughProxy("http", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")},
+		{name: "proxy answers 407", make: throughProxy("http", "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n")},
 		{name: "proxy hangs up", make: throughProxy("http", "")},
-		{name: "SOCKS: host unreachable", make: throughProxy("socks5", "\x05\x04\x00\x01\x00\x00\x00\x00\x00\x00")},
-		{name: "SOCKS: not allowed", why: sdkRetries, make: throughProxy("socks5", "\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00")},
+		{name: "SOCKS: not allowed", make: throughProxy("socks5", "\x05\x02\x00\x01\x00\x00\x00\x00\x00\x00")},
 
 		{name: "connection closed", why: mayHaveRun, make: overHTTP(say(""))},
 		{name: "connection reset", why: mayHaveRun, make: overHTTP(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) })},
@@ -209,21 +211,29 @@ func lookup(code byte) func(ctx context.Context) (net.Conn, error) {
 	}
 }
 
-// overTLS has a service behind TLS, whose first connection is served before the handshake. first may be nil.
-func overTLS(first func(c net.Conn), trusted bool) maker {
+// overTLS has a service behind TLS with a certificate, whose first connection is served by first.
+func overTLS(first func(c net.Conn, certificate tls.Certificate)) maker {
 	return func(t *testing.T, _ context.CancelFunc) (http.RoundTripper, string) {
 		t.Helper()
 		server := tlsServer(t)
-		base := &http.Transport{}
-		if trusted {
-			base = server.Client().Transport.(*http.Transport).Clone() //nolint:forcetypeassert // of httptest
-		}
-		serve := tunnel(t, server.Listener.Addr().String())
-		if first == nil {
-			return baseOf(t, base), "https://" + accept(t, serve, serve)
-		}
-		return baseOf(t, base), "https://" + accept(t, first, serve)
+		address := accept(t, func(c net.Conn) { first(c, server.TLS.Certificates[0]) }, tunnel(t, server.Listener.Addr().String()))
+		return baseOf(t, server.Client().Transport.(*http.Transport).Clone()), "https://" + address //nolint:forcetypeassert // of httptest
 	}
+}
+
+// hello answers the hello of a TLS client, and hangs up.
+func hello(text string) func(c net.Conn, _ tls.Certificate) {
+	return func(c net.Conn, _ tls.Certificate) {
+		_, _ = c.Read(make([]byte, 1<<14))
+		say(text)(c)
+	}
+}
+
+// untrusted shows a certificate that nobody has signed.
+func untrusted(c net.Conn, certificate tls.Certificate) {
+	der := bytes.Clone(certificate.Certificate[0])
+	der[len(der)-1]++
+	_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: certificate.PrivateKey}}}).Handshake() //nolint:gosec,noctx // of a test
 }
 
 func tlsServer(t *testing.T) *httptest.Server {

@@ -153,7 +153,7 @@ func TestErrorsOfRealClients(t *testing.T) {
 			server.StartTLS()
 			t.Cleanup(server.Close)
 			return callSSO(t.Context(), t, server.URL, client)
-		}, none, true},
+		}, as(classify.Transient), true},
 		{"caller that cancels", func(t *testing.T, client *awshttp.BuildableClient) error {
 			t.Helper()
 			ctx, cancel := context.WithCancel(t.Context())
