@@ -13,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -56,6 +57,7 @@ type call struct {
 	attempt         attemptHeader // of the last attempt
 	most            int           // attempts of the call, if the loop leaves them to the strategy; retries that others grant count too
 	token           retry.Token
+	present         token.Ref // of the attempt that is being made, for loops inside of it; guarded by mu
 	denied          error // why there is no token
 	start           time.Time
 	limited         *limited      // or nil
@@ -130,7 +132,7 @@ func (c *call) admit(ctx context.Context) (err error) {
 
 // begin starts an operation for what is left of the attempts of the call, and returns when its first attempt may be made.
 func (c *call) begin(ctx context.Context) (err error) {
-	op := c.retryer.operationOf(ctx, c.input, c.attempt, c.account)
+	op := c.retryer.operationOf(c.Context, c.input, c.attempt, c.account)
 	if c.attempt.limit == openLimit {
 		c.most = cmp.Or(c.most, op.MaxAttempts, c.retryer.attempts(op.Service))
 		if op.MaxAttempts = c.most - (c.attempt.number - 1); op.MaxAttempts <= 0 && c.last != nil {
@@ -238,7 +240,7 @@ func (c *call) refresh(failure error) {
 	if next != (retry.Token{}) {
 		c.token = next
 	}
-	c.retryable = !isReason(c.refusal, retry.ErrNotRetryable) && !(isReason(c.refusal, retry.ErrCanceled) && endsWith(c.ctx, failure))
+	c.retryable = !isReason(c.refusal, retry.ErrNotRetryable) && (!isReason(c.refusal, retry.ErrCanceled) || !endsWith(c.ctx, failure))
 	switch {
 	case c.refusal == nil:
 		c.phase = granted

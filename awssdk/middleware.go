@@ -10,6 +10,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
+	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -77,12 +78,30 @@ func (s *calls) call(around context.Context, next middleware.FinalizeHandler) *c
 	return c
 }
 
-// Value returns the call for its key.
+// Value returns the call for its key, and as the context of its present attempt.
 func (c *call) Value(key any) any {
-	if _, ok := key.(callKey); ok {
+	switch key.(type) {
+	case callKey:
 		return c
+	case token.AttemptKey:
+		if ref, _ := c.Attempt(); ref != (token.Ref{}) {
+			return c
+		}
 	}
 	return c.Context.Value(key)
+}
+
+// Attempt returns the token of the present attempt: a loop inside then knows of this one.
+func (c *call) Attempt() (token.Ref, context.Context) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.present, c.Context
+}
+
+func (c *call) setAttempt(t retry.Token) {
+	c.mu.Lock()
+	c.present = token.Token(t).Ref()
+	c.mu.Unlock()
 }
 
 type callKey struct{}
@@ -149,6 +168,9 @@ func (c *call) HandleFinalize(
 			_ = c.attempted(retry.Result{}, retry.ErrAborted)
 		}
 	}()
+	if c.last != nil {
+		c.setAttempt(retry.Token{})
+	}
 	c.gate.Store(gateClosed)
 	if c.identity == nil {
 		out, metadata, err = c.send(ctx, in, c.next)
@@ -161,7 +183,7 @@ func (c *call) HandleFinalize(
 	returned = true
 	var result retry.Result
 	if err == nil {
-		result = resultOf(ctx, c.input, out.Result, metadata)
+		result = resultOf(c.Context, c.input, out.Result, metadata)
 	} else if c.chain.changes || c.chain.ours == nil {
 		c.ctx = endless{c.ctx}
 	}
@@ -181,7 +203,7 @@ func (c *call) send(
 		tellLimit(request, c.most)
 	}
 	if c.denied == nil {
-		ctx = c.token.Context(ctx) // a loop inside then knows of this one
+		c.setAttempt(c.token)
 	}
 	return next.HandleFinalize(ctx, in)
 }

@@ -31,17 +31,18 @@ type Attempt struct {
 // does not come from [Do], [Token.Context] or [Once]. Call it before you retry in your own
 // loop, to find out whether there is already a loop around it.
 func AttemptFrom(ctx context.Context) (Attempt, bool) {
-	c, ok := ctx.Value(attemptKey{}).(*attemptContext)
+	attempted, ok := ctx.Value(token.AttemptKey{}).(token.Attempted)
 	if !ok {
 		return Attempt{}, false
 	}
-	a, _ := AttemptFrom(c.Context)
-	if c.ref.Number == once {
+	ref, around := attempted.Attempt()
+	a, _ := AttemptFrom(around)
+	if ref.Number == once {
 		a.Once = true
 		return a, true
 	}
-	number, most := int(c.ref.Number), 1
-	if n, ok := c.ref.MaxAttempts(); ok && !a.Once {
+	number, most := int(ref.Number), 1
+	if n, ok := ref.MaxAttempts(); ok && !a.Once {
 		most = n
 	}
 	product := int64(max(a.MaxAttempts, 1)) * int64(most)
@@ -56,8 +57,6 @@ func Once(ctx context.Context) context.Context {
 	return &attemptContext{Context: ctx, ref: token.Ref{Number: once}} // no retry of a loop around helps the operation
 }
 
-type attemptKey struct{}
-
 // attemptContext is the context of one attempt, or of Once. It has its own type so that an attempt costs one
 // allocation, of 32 bytes; what else there is to know of the loops around is found on request.
 type attemptContext struct {
@@ -69,11 +68,13 @@ type attemptContext struct {
 const once = -1
 
 func (c *attemptContext) Value(key any) any {
-	if _, ok := key.(attemptKey); ok {
+	if _, ok := key.(token.AttemptKey); ok {
 		return c
 	}
 	return c.Context.Value(key)
 }
+
+func (c *attemptContext) Attempt() (token.Ref, context.Context) { return c.ref, c.Context }
 
 // within returns the context of an attempt with that number. The token is that of the attempt, or zero.
 func within(ctx context.Context, t Token, number int) context.Context {
@@ -84,10 +85,12 @@ func within(ctx context.Context, t Token, number int) context.Context {
 
 // refFrom returns the token of the attempt that ctx belongs to, or the zero Ref.
 func refFrom(ctx context.Context) token.Ref {
-	if c, ok := ctx.Value(attemptKey{}).(*attemptContext); ok {
-		return c.ref
+	attempted, ok := ctx.Value(token.AttemptKey{}).(token.Attempted)
+	if !ok {
+		return token.Ref{}
 	}
-	return token.Ref{}
+	ref, _ := attempted.Attempt()
+	return ref
 }
 
 // AttemptTimeoutError is the error of an attempt that an [AttemptTimeout] ended. It is retried

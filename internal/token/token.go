@@ -38,6 +38,16 @@ type Ref struct {
 	Number     int32  // of the attempt
 }
 
+// AttemptKey is the key of contexts for what [Attempted] is.
+type AttemptKey struct{}
+
+// Attempted is the context of one attempt, or knows the one that it belongs to.
+type Attempted interface {
+	// Attempt returns the token of the attempt and the context around it. A negative number stands for operations that
+	// have one attempt. It may be called from any goroutine.
+	Attempt() (Ref, context.Context)
+}
+
 // Cell says which token of an operation is the present one, and what that token may be used for. It serves many operations,
 // one after the other: the generation tells all their tokens apart.
 type Cell struct {
