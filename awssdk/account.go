@@ -68,7 +68,7 @@ func (a *accounts) isHome(account string) bool {
 const identityID = "GetIdentity"
 
 // identityMiddleware is in the place of that middleware, and runs it. An attempt is admitted between its credentials and its
-// signature: there the account is known, and nobody has been asked for the credentials but by the call itself.
+// signature: there the account is known, and only the call itself has asked for the credentials.
 type identityMiddleware struct{ *calls }
 
 func (identityMiddleware) ID() string { return identityID }

@@ -58,7 +58,7 @@ type call struct {
 	most            int           // attempts of the call, if the loop leaves them to the strategy; retries that others grant count too
 	token           retry.Token
 	present         token.Ref // of the attempt that is being made, for loops inside of it; guarded by mu
-	denied          error // why there is no token
+	denied          error     // why there is no token
 	start           time.Time
 	limited         *limited      // or nil
 	refusal         error         // why there is no retry, or why the attempt that was due must not be made

@@ -179,7 +179,7 @@ func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 			code: "SlowDown", calls: 1, attempts: 3,
 		},
 		"Timeouts nil and RetryTimeoutCost 0": {
-			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.Timeouts, o.RetryTimeoutCost = nil, 0 }),
+			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.Timeouts, o.RetryTimeoutCost = nil, 0 }), //nolint:staticcheck // programs still set them
 			calls: 50, attempts: 50 + 35,
 		},
 		"ratelimit.NewTokenRateLimit 0": {

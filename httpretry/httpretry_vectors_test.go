@@ -62,7 +62,7 @@ func sendThrough(t *testing.T, c vectors.Sequence, form string) {
 			Base: roundTripFunc(func(r *http.Request) (response *http.Response, err error) {
 				attempt(func(want vectors.Response) {
 					last = want
-					response, err = send(r, want)
+					response, err = send(r, want) //nolint:bodyclose // the client closes it
 				})
 				return response, err
 			}),
@@ -86,7 +86,8 @@ func sendThrough(t *testing.T, c vectors.Sequence, form string) {
 		require.NotEmpty(t, got.body)
 		outcome := play.Outcome(got.refusal)
 		if outcome == "not_retryable" {
-			require.IsType(t, &httpretry.ResponseError{}, got.refusal)
+			_, ok := got.refusal.(*httpretry.ResponseError) //nolint:errorlint // not in another error
+			require.True(t, ok)
 		}
 		return outcome
 	})

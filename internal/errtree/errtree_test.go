@@ -20,7 +20,7 @@ type list []error
 func (list) Error() string     { return "list" }
 func (l list) Unwrap() []error { return l }
 func (list) Is(target error) bool {
-	l, ok := target.(list) //nolint:errorlint // the target alone
+	l, ok := target.(list)
 	return ok && len(l) == 4
 }
 

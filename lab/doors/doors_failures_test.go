@@ -229,7 +229,7 @@ func hello(text string) func(c net.Conn, _ tls.Certificate) {
 	}
 }
 
-// untrusted shows a certificate that nobody has signed.
+// untrusted shows a certificate without a signer that is trusted.
 func untrusted(c net.Conn, certificate tls.Certificate) {
 	der := bytes.Clone(certificate.Certificate[0])
 	der[len(der)-1]++

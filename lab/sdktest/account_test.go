@@ -178,8 +178,7 @@ func TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			asked := func(load func(ctx context.Context, opts ...func(*config.LoadOptions) error) (aws.Config, error)) (n int) {
-				machine(t, c.files)
-				t.Chdir(os.Getenv("HOME"))
+				t.Chdir(machine(t, c.files))
 				inBubble(t, func(t *testing.T) {
 					t.Helper()
 					service := newScript(c.answers...)

@@ -44,17 +44,17 @@ func TestCallAllocatesTwiceMoreAtMost(t *testing.T) {
 }
 
 // stored returns a call of a client with the retryer, without a network.
-func stored(t testing.TB, setup func(cfg *aws.Config) error) func() {
-	t.Helper()
+func stored(tb testing.TB, setup func(cfg *aws.Config) error) func() {
+	tb.Helper()
 	cfg := configFor(storedItem{})
-	require.NoError(t, setup(&cfg))
+	require.NoError(tb, setup(&cfg))
 	client := dynamodb.NewFromConfig(cfg)
 	input := &dynamodb.GetItemInput{
 		TableName: aws.String("orders"), Key: map[string]types.AttributeValue{"id": &types.AttributeValueMemberS{Value: "1"}},
 	}
 	return func() {
 		if _, err := client.GetItem(context.Background(), input); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }

@@ -258,8 +258,8 @@ retry_mode = adaptive
 max_attempts = 9
 `
 
-// home sets up an environment with a config file, and returns its path.
-func home(t *testing.T) string {
+// home sets up an environment with a config file.
+func home(t *testing.T) {
 	t.Helper()
 	dir := t.TempDir()
 	path := filepath.Join(dir, "config")
@@ -271,7 +271,6 @@ func home(t *testing.T) string {
 	} {
 		t.Setenv(name, value)
 	}
-	return path
 }
 
 func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {

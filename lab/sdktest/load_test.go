@@ -26,10 +26,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// machine is the environment and the files of a machine of its own.
-func machine(t *testing.T, files map[string]string, environment ...string) {
+// machine is the environment and the files of a machine of its own. It returns the home directory.
+func machine(t *testing.T, files map[string]string, environment ...string) (home string) {
 	t.Helper()
-	home := t.TempDir()
+	home = t.TempDir()
 	for name, content := range files {
 		path := filepath.Join(home, name)
 		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
@@ -48,6 +48,7 @@ func machine(t *testing.T, files map[string]string, environment ...string) {
 	for i := 0; i+1 < len(environment); i += 2 {
 		t.Setenv(environment[i], environment[i+1])
 	}
+	return home
 }
 
 const keys = "aws_access_key_id = ID\naws_secret_access_key = SECRET\n"

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -84,7 +85,10 @@ func canceledAt(d time.Duration) func(ctx context.Context) (context.Context, con
 		if d == 0 {
 			cancel()
 		}
-		time.AfterFunc(d, cancel)
+		go func() {
+			sleep(ctx, d)
+			cancel()
+		}()
 		return ctx, cancel
 	}
 }
@@ -339,11 +343,11 @@ func keep(metadata *middleware.Metadata) func(*middleware.Stack) error {
 // looksAt asks what programs ask of an error.
 func looksAt(err error) looks {
 	answers := looks{
-		"IsErrorRetryable": fmt.Sprint(sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool()),
-		"IsErrorThrottle":  fmt.Sprint(sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool()),
-		"IsErrorTimeout":   fmt.Sprint(sdkretry.IsErrorTimeouts(sdkretry.DefaultTimeouts).IsErrorTimeout(err).Bool()),
-		"Is Canceled":      fmt.Sprint(errors.Is(err, context.Canceled)),
-		"Is Deadline":      fmt.Sprint(errors.Is(err, context.DeadlineExceeded)),
+		"IsErrorRetryable": strconv.FormatBool(sdkretry.IsErrorRetryables(sdkretry.DefaultRetryables).IsErrorRetryable(err).Bool()),
+		"IsErrorThrottle":  strconv.FormatBool(sdkretry.IsErrorThrottles(sdkretry.DefaultThrottles).IsErrorThrottle(err).Bool()),
+		"IsErrorTimeout":   strconv.FormatBool(sdkretry.IsErrorTimeouts(sdkretry.DefaultTimeouts).IsErrorTimeout(err).Bool()),
+		"Is Canceled":      strconv.FormatBool(errors.Is(err, context.Canceled)),
+		"Is Deadline":      strconv.FormatBool(errors.Is(err, context.DeadlineExceeded)),
 	}
 	found := func(question string, of any, ok bool) {
 		if answers[question] = "no"; ok {
@@ -358,7 +362,7 @@ func looksAt(err error) looks {
 	most, ok := errors.AsType[*sdkretry.MaxAttemptsError](err)
 	found("As MaxAttemptsError", "yes", ok)
 	if ok {
-		answers["As MaxAttemptsError"] = fmt.Sprint(most.Attempt)
+		answers["As MaxAttemptsError"] = strconv.Itoa(most.Attempt)
 	}
 	quota, ok := errors.AsType[sdklimit.QuotaExceededError](err)
 	found("As QuotaExceededError", quota, ok)
@@ -384,9 +388,9 @@ func looksAt(err error) looks {
 		for _, text := range []string{
 			"failed to get rate limit token, retry quota exceeded", "exceeded maximum number of attempts", "failed to get retry Send token",
 		} {
-			answers[text] = fmt.Sprint(strings.Contains(err.Error(), text))
+			answers[text] = strconv.FormatBool(strings.Contains(err.Error(), text))
 		}
-		answers["lines"] = fmt.Sprint(strings.Count(err.Error(), "\n") + 1)
+		answers["lines"] = strconv.Itoa(strings.Count(err.Error(), "\n") + 1)
 	}
 	return answers
 }
@@ -404,15 +408,16 @@ func exported(err error) string {
 }
 
 // resultsIn tells the attempts of a call.
-func resultsIn(metadata middleware.Metadata) (text string) {
+func resultsIn(metadata middleware.Metadata) string {
 	results, ok := sdkretry.GetAttemptResults(metadata)
 	if !ok {
 		return "none"
 	}
+	var text strings.Builder
 	for _, r := range results.Results {
-		text += fmt.Sprintf("%s %t %t, ", exported(r.Err), r.Retryable, r.Retried)
+		fmt.Fprintf(&text, "%s %t %t, ", exported(r.Err), r.Retryable, r.Retried)
 	}
-	return text
+	return text.String()
 }
 
 // TestLooksOfTheSDK plays each situation with the SDK and after Install.

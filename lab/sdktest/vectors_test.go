@@ -103,7 +103,7 @@ func follow(t *testing.T, c vectors.Sequence, setup setup) {
 	cfg := setup(t, answerFunc(func(*http.Request) (response *http.Response, err error) {
 		attempt(func(r vectors.Response) {
 			n++
-			response, err = wire(r, n)
+			response, err = wire(r, n) //nolint:bodyclose // the client closes it
 		})
 		return response, err
 	}), optionsOf(c)...)
