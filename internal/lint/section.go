@@ -71,7 +71,7 @@ func (e *section) look(l *sharedfile.Line, keys map[string]int32) {
 		}
 		before, _, _ := strings.Cut(p.Key, ":") // For aws-sdk-go-v2 the key ends there.
 		e.noteIf(e.Profile && sharedfile.RetryKey(sharedfile.Trim(before)) != "" && (e.last.Value != "" || e.last.Key == "" || l.Depth == 0), names, "the line is a property of its own")
-		e.noteIf(e.Profile && sharedfile.RetryKey(e.last.Key) != "" && p.Sign == 0 && l.Depth > 0 && l.Kind != sharedfile.Continuation, toolGo, "the line continues the setting above, which is refused")
+		e.noteIf(e.Profile && sharedfile.RetryKey(e.last.Key) != "" && p.Sign == 0 && l.Kind != sharedfile.Continuation, toolGo, "the line continues the setting above, which is refused")
 		if p.Sign != 0 {
 			e.last = p
 		}
