@@ -281,28 +281,6 @@ func ExampleLoad() {
 	// an item <nil> after 3 attempts
 }
 
-// New builds the strategy for settings that a program has looked at.
-func ExampleNew() {
-	settings, err := awsretry.Resolve(context.Background(),
-		awsretry.WithEnv(variables{"AWS_RETRY_MODE": "legacy"}.lookup),
-		awsretry.WithFS(fstest.MapFS{}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, finding := range settings.Diagnostics {
-		fmt.Println(finding)
-	}
-	strategy, err := awsretry.New(settings)
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(strategy.Snapshot().Mode)
-	// Output:
-	// warning: AWS_RETRY_MODE: "legacy": aws-sdk-go-v2, botocore, aws-cli, js: the mode is refused, or followed in another way [read-differently]
-	// warning: AWS_RETRY_MODE: "legacy": a mode of other tools, read as standard [mapped-mode]
-	// standard
-}
-
 // A send limit has an effect only in adaptive mode. The program does not start without it by
 // mistake.
 func ExampleWithConfig_sendLimit() {
@@ -361,27 +339,6 @@ func ExampleWithObserver() {
 	// Output:
 	// retry-scheduled after attempt 1 - service unavailable
 	// retry-refused after attempt 2 - service unavailable
-}
-
-// The random numbers decide how much of the longest delay an operation waits.
-func ExampleWithRandom() {
-	strategy, err := awsretry.Load(context.Background(),
-		awsretry.WithRandom(func() float64 { return 0.5 }),
-		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: 200 * time.Millisecond}}),
-		awsretry.WithEnv(variables{}.lookup),
-		awsretry.WithFS(fstest.MapFS{}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	ctx := context.Background()
-	token, err := strategy.AcquireInitialToken(ctx, retry.Operation{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	token, err = strategy.RefreshRetryToken(ctx, token, unavailable{})
-	fmt.Println(token.Delay(), err)
-	// Output:
-	// 100ms <nil>
 }
 
 func ExampleWithClassifier_hardQuotas() {

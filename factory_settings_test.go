@@ -3,6 +3,7 @@ package awsretry_test
 import (
 	"context"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -19,9 +20,7 @@ import (
 
 func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
 	t.Parallel()
-	own := awsretry.WithConfig(adaptive.Config{
-		Standard: standard.Config{Behavior: retry.V20, Service: "dynamodb", MaxAttempts: 6},
-	})
+	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Behavior: retry.V20, Service: "dynamodb", MaxAttempts: 6}})
 	origin := config.Origin{Kind: "default", Name: "WithConfig"}
 	settings := resolved(t, nil, "", own)
 	require.Equal(t, config.Setting[retry.Behavior]{
@@ -31,19 +30,16 @@ func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
 	require.Equal(t, "dynamodb", settings.Service)
 	require.Empty(t, settings.Diagnostics)
 
-	for name, s := range map[string]*awsretry.Settings{"with the configuration": settings, "without": resolved(t, nil, "")} {
-		strategy, err := awsretry.New(s, own)
-		require.NoError(t, err, name)
-		plan := strategy.Plan(retry.Operation{})
-		require.Equal(t, []any{6, time.Second}, []any{plan.MaxAttempts, plan.Base}, name)
+	fewer := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "2"}, "", own)
+	require.Equal(t, []config.Candidate{{Raw: "6", Valid: true, Origin: origin}}, fewer.MaxAttempts.Overridden)
+	for want, s := range map[int][]*awsretry.Settings{6: {settings, resolved(t, nil, "")}, 2: {fewer}} {
+		for _, s := range s {
+			strategy, err := awsretry.New(s, own)
+			require.NoError(t, err)
+			plan := strategy.Plan(retry.Operation{})
+			require.Equal(t, []any{want, time.Second}, []any{plan.MaxAttempts, plan.Base})
+		}
 	}
-
-	settings = resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "2"}, "", own)
-	require.Equal(t, 2, settings.MaxAttempts.Value)
-	require.Equal(t, []config.Candidate{{Raw: "6", Valid: true, Origin: origin}}, settings.MaxAttempts.Overridden)
-	strategy, err := awsretry.New(settings, own)
-	require.NoError(t, err)
-	require.Equal(t, 2, strategy.Plan(retry.Operation{}).MaxAttempts)
 }
 
 func TestServiceOfAConfigurationSelectsDefaults(t *testing.T) {
@@ -62,75 +58,35 @@ func TestServiceOfAConfigurationSelectsDefaults(t *testing.T) {
 
 func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 	t.Parallel()
-	few := map[string]string{"AWS_MAX_ATTEMPTS": "2"}
+	type settings = standard.Config
 	for _, c := range []struct {
 		name   string
 		env    map[string]string
 		option awsretry.ResolveOption
-		config standard.Config
-		want   string
-		plan   func(p retry.Plan) any
+		config settings
+		want   string // What has no effect, and what counts; empty for nothing.
 		counts any
+		of     string // the field of the plan
 	}{
-		{
-			name: "behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V21},
-			want: "standard.Config.Behavior v2.1 has no effect: v2.0 counts (option WithBehavior)",
-			plan: func(p retry.Plan) any { return p.RetryCost }, counts: 5,
-		},
-		{
-			name: "the same behavior", option: awsretry.WithBehavior(retry.V20), config: standard.Config{Behavior: retry.V20},
-			plan: func(p retry.Plan) any { return p.RetryCost }, counts: 5,
-		},
-		{
-			name: "service", option: awsretry.WithService("s3"), config: standard.Config{Service: "dynamodb"},
-			want: "standard.Config.Service dynamodb has no effect: s3 counts (option WithService)",
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 3,
-		},
-		{
-			name: "attempts", option: awsretry.WithMaxAttempts(5), config: standard.Config{MaxAttempts: 6},
-			want: "standard.Config.MaxAttempts 6 has no effect: 5 counts (option WithMaxAttempts)",
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 5,
-		},
-		{
-			name: "attempts that do not count", env: few, option: awsretry.WithStrict(), config: standard.Config{MaxAttempts: 6},
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 2,
-		},
-		{
-			name: "backoff", option: awsretry.WithMaxBackoff(3 * time.Second), config: standard.Config{MaxBackoff: 5 * time.Second},
-			want: "standard.Config.MaxBackoff 5s has no effect: 3s counts (option WithMaxBackoff)",
-			plan: func(p retry.Plan) any { return p.MaxBackoff }, counts: 3 * time.Second,
-		},
-		{
-			name: "shortest backoff", option: awsretry.WithMinDelay(time.Second), config: standard.Config{MinDelay: 2 * time.Second},
-			want: "standard.Config.MinDelay 2s has no effect: 1s counts (option WithMinDelay)",
-			plan: func(p retry.Plan) any { return p.MinDelay }, counts: time.Second,
-		},
-		{
-			name: "no attempts", option: awsretry.WithMaxAttempts(0), config: standard.Config{MaxAttempts: 6},
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 6,
-		},
-		{
-			name: "attempts below zero", option: awsretry.WithMaxAttempts(-1), config: standard.Config{MaxAttempts: -1},
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 3,
-		},
-		{
-			name: "attempts beside those below zero", option: awsretry.WithMaxAttempts(5), config: standard.Config{MaxAttempts: -1},
-			plan: func(p retry.Plan) any { return p.MaxAttempts }, counts: 5,
-		},
-		{
-			name: "no backoff", option: awsretry.WithMaxBackoff(0), config: standard.Config{MaxBackoff: 5 * time.Second},
-			plan: func(p retry.Plan) any { return p.MaxBackoff }, counts: 5 * time.Second,
-		},
-		{
-			name: "no shortest backoff", option: awsretry.WithMinDelay(0), config: standard.Config{MinDelay: 2 * time.Second},
-			plan: func(p retry.Plan) any { return p.MinDelay }, counts: 2 * time.Second,
-		},
+		{"behavior", nil, awsretry.WithBehavior(retry.V20), settings{Behavior: retry.V21}, "Behavior v2.1: v2.0 counts (option WithBehavior)", 5, "RetryCost"},
+		{"the same behavior", nil, awsretry.WithBehavior(retry.V20), settings{Behavior: retry.V20}, "", 5, "RetryCost"},
+		{"service", nil, awsretry.WithService("s3"), settings{Service: "dynamodb"}, "Service dynamodb: s3 counts (option WithService)", 3, "MaxAttempts"},
+		{"attempts", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: 6}, "MaxAttempts 6: 5 counts (option WithMaxAttempts)", 5, "MaxAttempts"},
+		{"attempts that do not count", map[string]string{"AWS_MAX_ATTEMPTS": "2"}, awsretry.WithStrict(), settings{MaxAttempts: 6}, "", 2, "MaxAttempts"},
+		{"backoff", nil, awsretry.WithMaxBackoff(3 * time.Second), settings{MaxBackoff: 5 * time.Second}, "MaxBackoff 5s: 3s counts (option WithMaxBackoff)", 3 * time.Second, "MaxBackoff"},
+		{"shortest backoff", nil, awsretry.WithMinDelay(time.Second), settings{MinDelay: 2 * time.Second}, "MinDelay 2s: 1s counts (option WithMinDelay)", time.Second, "MinDelay"},
+		{"no attempts", nil, awsretry.WithMaxAttempts(0), settings{MaxAttempts: 6}, "", 6, "MaxAttempts"},
+		{"attempts below zero", nil, awsretry.WithMaxAttempts(-1), settings{MaxAttempts: -1}, "", 3, "MaxAttempts"},
+		{"attempts beside those below zero", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: -1}, "", 5, "MaxAttempts"},
+		{"no backoff", nil, awsretry.WithMaxBackoff(0), settings{MaxBackoff: 5 * time.Second}, "", 5 * time.Second, "MaxBackoff"},
+		{"no shortest backoff", nil, awsretry.WithMinDelay(0), settings{MinDelay: 2 * time.Second}, "", 2 * time.Second, "MinDelay"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var want []string
+			c.want = strings.Replace(c.want, ":", " has no effect:", 1)
 			if c.want != "" {
-				want = []string{"awsretry: " + c.want}
+				want = []string{"awsretry: standard.Config." + c.want}
 			}
 			own := awsretry.WithConfig(adaptive.Config{Standard: c.config})
 			var emitted []string
@@ -147,7 +103,7 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 				emitted = nil
 				s, err := load()
 				require.NoError(t, err, name)
-				require.Equal(t, c.counts, c.plan(s.Plan(retry.Operation{})), name)
+				require.Equal(t, c.counts, reflect.ValueOf(s.Plan(retry.Operation{})).FieldByName(c.of).Interface(), name)
 				require.Equal(t, want, emitted, name)
 			}
 			diagnostics := resolved(t, c.env, "", c.option, own).Diagnostics
@@ -155,7 +111,7 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 				require.Empty(t, diagnostics)
 				return
 			}
-			require.Equal(t, []config.Diagnostic{{Code: "no-effect", Message: c.want}}, diagnostics)
+			require.Equal(t, []config.Diagnostic{{Code: "no-effect", Message: "standard.Config." + c.want}}, diagnostics)
 		})
 	}
 }
@@ -184,28 +140,20 @@ func TestFieldForAdaptiveModeIsAnErrorWhereCodeChoseStandardMode(t *testing.T) {
 	t.Parallel()
 	for field, c := range adaptiveConfigs(t) {
 		own := awsretry.WithConfig(c)
-		for where, opts := range map[string][]awsretry.ResolveOption{
-			"(option WithMode)":        {awsretry.WithMode(awsretry.ModeStandard)},
-			"(option WithDefaultMode)": {awsretry.WithDefaultMode(awsretry.ModeStandard)},
-			"(built-in default): add WithDefaultMode(ModeAdaptive) or WithMode(ModeAdaptive)": nil,
+		for where, option := range map[string]awsretry.ResolveOption{
+			"(option WithMode)":        awsretry.WithMode(awsretry.ModeStandard),
+			"(option WithDefaultMode)": awsretry.WithDefaultMode(awsretry.ModeStandard),
+			"(built-in default): add WithDefaultMode(ModeAdaptive) or WithMode(ModeAdaptive)": awsretry.WithMode(""),
 		} {
-			t.Run(field+" "+where, func(t *testing.T) {
-				t.Parallel()
-				want := "awsretry: adaptive.Config." + field + " is set, but the retry mode is standard " + where
-				settings := resolved(t, nil, "", append(opts, own)...)
-				require.Empty(t, settings.Diagnostics)
-				s, err := awsretry.New(settings, own)
-				require.EqualError(t, err, want)
-				require.Nil(t, s)
-				_, err = awsretry.NewFactory(settings, own)
-				require.EqualError(t, err, want)
-				all := with(nil, "", own)
-				for _, opt := range opts {
-					all = append(all, opt)
-				}
-				_, err = awsretry.Load(t.Context(), all...)
-				require.EqualError(t, err, want)
-			})
+			want := "awsretry: adaptive.Config." + field + " is set, but the retry mode is standard " + where
+			settings := resolved(t, nil, "", option, own)
+			require.Empty(t, settings.Diagnostics)
+			_, err := awsretry.New(settings, own)
+			require.EqualError(t, err, want)
+			_, err = awsretry.NewFactory(settings, own)
+			require.EqualError(t, err, want)
+			_, err = awsretry.Load(t.Context(), with(nil, "", own, option)...)
+			require.EqualError(t, err, want)
 		}
 	}
 	_, err := awsretry.Load(t.Context(), with(nil, "", awsretry.WithConfig(adaptive.Config{NoSendWait: true, SendCost: 2}))...)
@@ -215,48 +163,37 @@ func TestFieldForAdaptiveModeIsAnErrorWhereCodeChoseStandardMode(t *testing.T) {
 func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMode(t *testing.T) {
 	t.Parallel()
 	for field, c := range adaptiveConfigs(t) {
-		for _, place := range []struct {
-			name, file string
-			env        map[string]string
-		}{
-			{name: "AWS_RETRY_MODE", env: map[string]string{"AWS_RETRY_MODE": "standard"}},
-			{name: "/config:2: [default] retry_mode", file: "[default]\nretry_mode = standard\n"},
+		for place, env := range map[string]map[string]string{
+			"AWS_RETRY_MODE": {"AWS_RETRY_MODE": "standard"}, "/config:2: [default] retry_mode": nil,
 		} {
-			t.Run(field+" "+place.name, func(t *testing.T) {
-				t.Parallel()
-				own, clk := awsretry.WithConfig(c), clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-				settings := resolved(t, place.env, place.file, own, awsretry.WithDefaultMode(awsretry.ModeAdaptive))
-				require.Len(t, settings.Diagnostics, 1)
-				require.Equal(t, "warning: adaptive.Config."+field+" is set, but the retry mode is standard ("+place.name+") [no-effect]",
-					settings.Diagnostics[0].String())
+			file := "[default]\nretry_mode = standard\n"
+			own, clk := awsretry.WithConfig(c), awsretry.WithClock(clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
+			settings := resolved(t, env, file, own, awsretry.WithDefaultMode(awsretry.ModeAdaptive))
+			said := "adaptive.Config." + field + " is set, but the retry mode is standard (" + place + ")"
+			require.Len(t, settings.Diagnostics, 1)
+			require.Equal(t, "warning: "+said+" [no-effect]", settings.Diagnostics[0].String())
 
-				var events []retry.Event
-				observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) }))
-				for _, build := range []func() error{
-					func() error {
-						s, err := awsretry.New(settings, own, observer, awsretry.WithClock(clk))
-						require.Equal(t, "standard", s.Snapshot().Mode)
-						return err
-					},
-					func() error {
-						_, err := awsretry.Load(t.Context(), with(place.env, place.file, own, observer, awsretry.WithClock(clk))...)
-						return err
-					},
-					func() error {
-						f, err := awsretry.NewFactory(settings, own, observer, awsretry.WithClock(clk))
-						require.NoError(t, err)
-						_, err = f.Strategy("a")
-						return err
-					},
-				} {
-					events = nil
-					require.NoError(t, build())
-					require.Len(t, events, 1)
-					require.EqualError(t, events[0].Err, "awsretry: adaptive.Config."+field+" is set, but the retry mode is standard ("+place.name+")")
-					events[0].Err = nil
-					require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: clk.Now()}, events[0])
-				}
-			})
+			var events []retry.Event
+			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) }))
+			for _, build := range []func() (retry.Strategy, error){
+				func() (retry.Strategy, error) { return awsretry.New(settings, own, observer, clk) },
+				func() (retry.Strategy, error) {
+					return awsretry.Load(t.Context(), with(env, file, own, observer, clk)...)
+				},
+				func() (retry.Strategy, error) {
+					f, err := awsretry.NewFactory(settings, own, observer, clk)
+					require.NoError(t, err)
+					return f.Strategy("a")
+				},
+			} {
+				events = nil
+				s, err := build()
+				require.NoError(t, err)
+				require.Equal(t, "standard", s.Snapshot().Mode)
+				require.Len(t, events, 1)
+				require.EqualError(t, events[0].Err, "awsretry: "+said)
+				require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: events[0].Err}, events[0])
+			}
 		}
 	}
 }
@@ -278,18 +215,6 @@ func TestFindingsThatAreErrorsAreEvents(t *testing.T) {
 	})))
 	require.NoError(t, err)
 	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, emitted)
-}
-
-func TestFieldsForAdaptiveModeHaveAnEffectInAdaptiveMode(t *testing.T) {
-	t.Parallel()
-	for _, c := range adaptiveConfigs(t) {
-		events := 0
-		s, err := awsretry.Load(t.Context(), with(nil, "", awsretry.WithConfig(c), awsretry.WithDefaultMode(awsretry.ModeAdaptive),
-			awsretry.WithObserver(retry.ObserverFunc(func(context.Context, retry.Event) { events++ })))...)
-		require.NoError(t, err)
-		require.Equal(t, "adaptive", s.Snapshot().Mode)
-		require.Zero(t, events)
-	}
 }
 
 func TestConfigurationIsCheckedAlsoWhereItDoesNotCount(t *testing.T) {

@@ -3,6 +3,7 @@ package awsretry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,7 +18,6 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -79,92 +79,31 @@ func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
 	t.Parallel()
 	dynamodb := retry.Operation{Service: "dynamodb"}
 	for _, c := range []struct {
-		name     string
-		opts     []awsretry.Option
-		op       retry.Operation
-		adaptive bool
-		want     int
+		name, file string
+		own        standard.Config
+		option     awsretry.Option
+		op         retry.Operation
+		adaptive   bool
+		want       int
 	}{
-		{name: "nothing set", opts: with(nil, "", noDelay(adaptive.Config{})), want: 3},
-		{
-			name: "file", opts: with(nil, "[default]\nretry_mode=adaptive\nmax_attempts=5\n", noDelay(adaptive.Config{})),
-			adaptive: true, want: 5,
-		},
-		{name: "default of the operation's service", opts: with(nil, "", noDelay(adaptive.Config{})), op: dynamodb, want: 4},
-		{
-			name: "no default of the service in v2.0",
-			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithBehavior(retry.V20)), op: dynamodb, want: 3,
-		},
-		{
-			name: "default of the client's service",
-			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithService("dynamodb")), want: 4,
-		},
-		{
-			name: "a number that was set counts for every service",
-			opts: with(nil, "[default]\nmax_attempts=2\n", noDelay(adaptive.Config{})), op: dynamodb, want: 2,
-		},
-		{
-			name: "a default in code was set too",
-			opts: with(nil, "", noDelay(adaptive.Config{}), awsretry.WithStandard(standard.Config{MaxAttempts: 3})), op: dynamodb, want: 3,
-		},
-		{
-			name: "numbers of the config",
-			opts: with(nil, "", noDelay(adaptive.Config{Standard: standard.Config{MaxAttempts: 6}})), want: 6,
-		},
-		{
-			name: "settings before numbers of the config",
-			opts: with(nil, "[default]\nmax_attempts=2\n", noDelay(adaptive.Config{Standard: standard.Config{MaxAttempts: 6}})),
-			want: 2,
-		},
+		{name: "nothing set", want: 3},
+		{name: "file", file: "[default]\nretry_mode=adaptive\nmax_attempts=5\n", adaptive: true, want: 5},
+		{name: "default of the operation's service", op: dynamodb, want: 4},
+		{name: "no default of the service in v2.0", option: awsretry.WithBehavior(retry.V20), op: dynamodb, want: 3},
+		{name: "default of the client's service", option: awsretry.WithService("dynamodb"), want: 4},
+		{name: "a number that was set counts for every service", file: "[default]\nmax_attempts=2\n", op: dynamodb, want: 2},
+		{name: "a default in code was set too", option: awsretry.WithStandard(standard.Config{MaxAttempts: 3}), op: dynamodb, want: 3},
+		{name: "numbers of the config", own: standard.Config{MaxAttempts: 6}, want: 6},
+		{name: "settings before numbers of the config", file: "[default]\nmax_attempts=2\n", own: standard.Config{MaxAttempts: 6}, want: 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			s, err := awsretry.Load(t.Context(), c.opts...)
+			s, err := awsretry.Load(t.Context(), with(nil, c.file, noDelay(adaptive.Config{Standard: c.own}), c.option)...)
 			require.NoError(t, err)
 			require.Equal(t, c.want, attemptsOf(t, s, c.op))
 			require.Equal(t, c.adaptive, s.Snapshot().Mode == "adaptive")
 		})
 	}
-}
-
-func TestOptionsReachTheStrategy(t *testing.T) {
-	t.Parallel()
-	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	events := 0
-	s, err := awsretry.Load(t.Context(), with(nil, "",
-		awsretry.WithClock(clk),
-		awsretry.WithClassifier(nothing{}),
-		awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			events++
-			require.Equal(t, clk.Now(), e.Time)
-		})))...)
-	require.NoError(t, err)
-	require.Equal(t, clock.Clock(clk), s.Clock())
-	require.Empty(t, s.Snapshot().SharedAs, "only a Factory has keys")
-	require.Equal(t, 1, attemptsOf(t, s, retry.Operation{}), "the classifier retries nothing")
-	require.Equal(t, 3, events, "attempt ended, retry refused, operation ended")
-}
-
-// asked counts how often it is asked for the time. A strategy asks when it is built.
-type asked struct {
-	clock.Clock
-	times int
-}
-
-func (a *asked) Now() time.Time {
-	a.times++
-	return a.Clock.Now()
-}
-
-func TestLoadBuildsOneStrategy(t *testing.T) {
-	t.Parallel()
-	alone, loaded := &asked{Clock: clock.NewFake(time.Time{})}, &asked{Clock: clock.NewFake(time.Time{})}
-	_, err := standard.New(standard.Config{Clock: alone})
-	require.NoError(t, err)
-	_, err = awsretry.Load(t.Context(), with(nil, "", awsretry.WithClock(loaded))...)
-	require.NoError(t, err)
-	require.Positive(t, alone.times)
-	require.Equal(t, alone.times, loaded.times)
 }
 
 func TestClassifiersOfAStrategy(t *testing.T) {
@@ -202,18 +141,6 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 	}
 }
 
-func TestAnOperationAddsToTheClassifiersOfItsStrategy(t *testing.T) {
-	t.Parallel()
-	atOnce := awsretry.WithRandom(func() float64 { return 0 })
-	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-		s, err := awsretry.Load(t.Context(), with(nil, "", atOnce, awsretry.WithMode(mode), awsretry.WithClassifier(nothing{}))...)
-		require.NoError(t, err)
-		require.Equal(t, 1, attemptsOf(t, s, retry.Operation{Classifier: classify.Also(nothing{})}), mode)
-		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Also(classify.Status())}), mode)
-		require.Equal(t, 3, attemptsOf(t, s, retry.Operation{Classifier: classify.Status()}), mode)
-	}
-}
-
 func noClassifiers() adaptive.Config {
 	return adaptive.Config{Standard: standard.Config{Classifier: classify.NewChain()}}
 }
@@ -230,97 +157,67 @@ func (nothing) Classify(classify.Outcome) classify.Verdict { return classify.Ver
 func TestClockAndRandomOfTheConfigStayUnlessAnOptionReplacesThem(t *testing.T) {
 	t.Parallel()
 	first, second := &clock.Fake{}, &clock.Fake{}
-	half, whole := func() float64 { return 0.5 }, func() float64 { return 1 }
-	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Clock: first, Random: half}})
+	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Clock: first, Random: func() float64 { return 0.5 }}})
+	whole := awsretry.WithRandom(func() float64 { return 1 })
 	for _, c := range []struct {
-		name  string
 		opts  []awsretry.Option
 		clock clock.Clock
 		delay time.Duration
 	}{
-		{"config", []awsretry.Option{own}, first, 25 * time.Millisecond},
-		{
-			"nil options",
-			[]awsretry.Option{own, awsretry.WithClock(nil), awsretry.WithRandom(nil)},
-			first, 25 * time.Millisecond,
-		},
-		{
-			"options",
-			[]awsretry.Option{awsretry.WithClock(second), awsretry.WithRandom(whole), own},
-			second, 50 * time.Millisecond,
-		},
+		{[]awsretry.Option{own}, first, 25 * time.Millisecond},
+		{[]awsretry.Option{own, awsretry.WithClock(nil), awsretry.WithRandom(nil)}, first, 25 * time.Millisecond},
+		{[]awsretry.Option{awsretry.WithClock(second), whole, own}, second, 50 * time.Millisecond},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, err := awsretry.Load(t.Context(), with(nil, "", c.opts...)...)
-			require.NoError(t, err)
-			require.Same(t, c.clock, s.Clock())
-			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-			require.NoError(t, err)
-			token, err = s.RefreshRetryToken(t.Context(), token, unavailable{})
-			require.NoError(t, err)
-			require.Equal(t, c.delay, token.Delay())
-		})
+		s, err := awsretry.Load(t.Context(), with(nil, "", c.opts...)...)
+		require.NoError(t, err)
+		require.Same(t, c.clock, s.Clock())
+		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
+		require.NoError(t, err)
+		token, err = s.RefreshRetryToken(t.Context(), token, unavailable{})
+		require.NoError(t, err)
+		require.Equal(t, c.delay, token.Delay())
 	}
-}
-
-func TestEachStrategyHasAQuotaOfItsOwn(t *testing.T) {
-	t.Parallel()
-	settings := resolved(t, nil, "")
-	one, err := awsretry.New(settings, noDelay(adaptive.Config{}))
-	require.NoError(t, err)
-	other, err := awsretry.New(settings, noDelay(adaptive.Config{}))
-	require.NoError(t, err)
-	attemptsOf(t, one, retry.Operation{})
-	require.Equal(t, 472, one.Snapshot().Scopes[0].Quota)
-	require.Equal(t, 500, other.Snapshot().Scopes[0].Quota)
 }
 
 func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 	t.Parallel()
-	s, err := awsretry.New(nil)
-	require.EqualError(t, err, "awsretry: no settings")
-	require.Nil(t, s)
-
-	s, err = awsretry.New(&awsretry.Settings{})
-	require.EqualError(t, err, `awsretry: no such retry mode: ""`)
-	require.Nil(t, s)
-
-	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-		s, err = awsretry.Load(t.Context(), with(nil, "", awsretry.WithMode(mode),
-			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: -1}}))...)
-		require.ErrorContains(t, err, "standard: Base -1ns: must not be negative")
+	negative := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: -1}})
+	adaptiveMode := awsretry.WithMode(awsretry.ModeAdaptive)
+	for want, build := range map[string]func() (retry.Strategy, error){
+		"awsretry: no settings":                     func() (retry.Strategy, error) { return awsretry.New(nil) },
+		`awsretry: no such retry mode: ""`:          func() (retry.Strategy, error) { return awsretry.New(&awsretry.Settings{}) },
+		"standard: Base -1ns: must not be negative": func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(nil, "", negative)...) },
+		"adaptive: standard: Base -1ns: must not be negative": func() (retry.Strategy, error) {
+			return awsretry.Load(t.Context(), with(nil, "", negative, adaptiveMode)...)
+		},
+		`config: AWS_MAX_ATTEMPTS: "0": must be`: func() (retry.Strategy, error) {
+			return awsretry.Load(t.Context(), with(map[string]string{"AWS_MAX_ATTEMPTS": "0"}, "")...)
+		},
+		"the key of a shared strategy must not be empty": func() (retry.Strategy, error) { return newFactory(t).Strategy("") },
+	} {
+		s, err := build()
+		require.ErrorContains(t, err, strings.TrimPrefix(want, "adaptive: "))
 		require.Nil(t, s)
 	}
-
-	s, err = awsretry.Load(t.Context(), with(map[string]string{"AWS_MAX_ATTEMPTS": "0"}, "")...)
-	require.ErrorContains(t, err, `AWS_MAX_ATTEMPTS: "0"`)
-	require.Nil(t, s)
+	_, err := awsretry.NewFactory(nil)
+	require.EqualError(t, err, "awsretry: no settings")
+	_, err = awsretry.NewFactory(resolved(t, nil, ""), negative)
+	require.EqualError(t, err, "standard: Base -1ns: must not be negative")
 }
 
 func TestPlainReadsNoSettings(t *testing.T) {
 	t.Setenv("AWS_MAX_ATTEMPTS", "9")
 	t.Setenv("AWS_RETRY_MODE", "adaptive")
 	clk := &clock.Fake{}
-	s, err := awsretry.Plain(5, 200*time.Millisecond, 2*time.Second, awsretry.WithClock(clk),
+	s, err := awsretry.Plain(4, 200*time.Millisecond, 500*time.Millisecond, awsretry.WithClock(clk),
 		awsretry.WithClassifier(classify.All()), awsretry.WithRandom(func() float64 { return 1 }))
 	require.NoError(t, err)
-	plan := s.Plan(retry.Operation{Service: "dynamodb"})
-	require.Equal(t, 5, plan.MaxAttempts)
-	require.Equal(t, 2*time.Second, plan.MaxBackoff)
 	require.Equal(t, "standard", s.Snapshot().Mode)
-
-	attempts := 0
 	clk.Run(func() {
-		err = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-			attempts++
-			return errors.New("down")
-		})
+		err = retry.DoErr(t.Context(), s, retry.Operation{Service: "dynamodb"}, func(context.Context) error { return errors.New("down") })
 	})
-
 	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-	require.Equal(t, 5, attempts)
-	require.Equal(t, []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 800 * time.Millisecond, 1600 * time.Millisecond}, clk.Waits())
+	require.Equal(t, []time.Duration{200 * time.Millisecond, 400 * time.Millisecond, 500 * time.Millisecond}, clk.Waits())
 }
 
 func TestPlainRefusesWhatStandardModeRefuses(t *testing.T) {
@@ -360,14 +257,10 @@ func TestWithoutQuotaBesideAFieldOfTheQuotaIsAnError(t *testing.T) {
 	off, own := awsretry.WithoutQuota(), awsretry.WithStandard(standard.Config{QuotaCapacity: new(7), RetryCost: 2})
 	const want = "standard: QuotaCapacity 7: has no effect beside NoQuota (option WithoutQuota)\n" +
 		"standard: RetryCost 2: has no effect beside NoQuota (option WithoutQuota)"
-	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-		for _, opts := range [][]awsretry.Option{{off, own}, {own, off}} {
-			_, err := awsretry.Load(t.Context(), with(nil, "", append(opts, awsretry.WithMode(mode))...)...)
-			require.EqualError(t, err, want)
-		}
+	for _, opts := range [][]awsretry.Option{{off, own}, {own, off}, {off, own, awsretry.WithMode(awsretry.ModeAdaptive)}} {
+		_, err := awsretry.Load(t.Context(), with(nil, "", opts...)...)
+		require.EqualError(t, err, want)
 	}
-	_, err := awsretry.NewFactory(resolved(t, nil, ""), own, off)
-	require.EqualError(t, err, want)
 }
 
 func TestWithStandardLeavesTheOtherFields(t *testing.T) {
@@ -412,25 +305,23 @@ func TestWithRetryIfRetriesWhatTheFunctionSays(t *testing.T) {
 func TestSameKeyGivesTheSameStrategy(t *testing.T) {
 	t.Parallel()
 	f := newFactory(t, noDelay(adaptive.Config{}))
-	first, err := f.Strategy("dynamodb/eu-west-1")
-	require.NoError(t, err)
-	again, err := f.Strategy("dynamodb/eu-west-1")
-	require.NoError(t, err)
-	require.Same(t, first, again)
-	other, err := f.Strategy("s3/eu-west-1")
-	require.NoError(t, err)
-	require.NotSame(t, first, other)
-
-	require.Equal(t, 3, attemptsOf(t, first, retry.Operation{Scope: "orders"}))
-	require.Equal(t, "dynamodb/eu-west-1", again.Snapshot().SharedAs)
-	quota := map[string]int{}
-	for _, snapshot := range f.Snapshots() {
+	strategies := map[string]retry.Strategy{}
+	for _, key := range []string{"d", "b", "e", "a", "c", "b"} {
+		s, err := f.Strategy(key)
+		require.NoError(t, err)
+		if strategies[key] != nil {
+			require.Same(t, strategies[key], s)
+		}
+		strategies[key] = s
+	}
+	require.Equal(t, 3, attemptsOf(t, strategies["b"], retry.Operation{Scope: "orders"}))
+	var said []string
+	for _, snapshot := range f.Snapshots() { // sorted by key
 		for _, scope := range snapshot.Scopes {
-			quota[snapshot.SharedAs+" "+scope.Scope] = scope.Quota
+			said = append(said, fmt.Sprint(snapshot.SharedAs, " ", scope.Scope, " ", scope.Quota))
 		}
 	}
-	require.Equal(t, map[string]int{"dynamodb/eu-west-1 ": 500, "dynamodb/eu-west-1 orders": 472, "s3/eu-west-1 ": 500}, quota)
-	require.Equal(t, "dynamodb/eu-west-1", f.Snapshots()[0].SharedAs, "sorted by key")
+	require.Equal(t, []string{"a  500", "b  500", "b orders 472", "c  500", "d  500", "e  500"}, said)
 }
 
 // A key may be a part of a document.
@@ -449,20 +340,6 @@ func TestFactoryKeepsNoTextOfTheCaller(t *testing.T) {
 	runtime.KeepAlive(factory)
 }
 
-func TestSnapshotsOfAFactoryAreSortedByKey(t *testing.T) {
-	t.Parallel()
-	f, want := newFactory(t), []string{"a", "b", "c", "d", "e", "f", "g", "h"}
-	for _, i := range []int{3, 1, 4, 0, 5, 7, 2, 6} {
-		_, err := f.Strategy(want[i])
-		require.NoError(t, err)
-	}
-	var got []string
-	for _, snapshot := range f.Snapshots() {
-		got = append(got, snapshot.SharedAs)
-	}
-	require.Equal(t, want, got)
-}
-
 func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
 	t.Parallel()
 	settings := resolved(t, nil, "")
@@ -473,17 +350,6 @@ func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
 	s, err := f.Strategy("a")
 	require.NoError(t, err)
 	require.Equal(t, 7, s.Snapshot().Scopes[0].Quota)
-}
-
-func TestNewFactoryReturnsTheErrorsOfNew(t *testing.T) {
-	t.Parallel()
-	_, err := awsretry.NewFactory(nil)
-	require.EqualError(t, err, "awsretry: no settings")
-	f, err := awsretry.NewFactory(resolved(t, nil, ""), awsretry.WithConfig(adaptive.Config{Standard: standard.Config{RetryCost: -1}}))
-	require.EqualError(t, err, "standard: RetryCost -1: must not be negative")
-	require.Nil(t, f)
-	_, err = newFactory(t).Strategy("")
-	require.EqualError(t, err, "awsretry: the key of a shared strategy must not be empty")
 }
 
 func TestStrategyThatCannotBeBuiltLaterIsAnErrorOfStrategy(t *testing.T) {

@@ -64,35 +64,6 @@ func (w world) mustResolve(t *testing.T) *awsretry.Settings {
 	return s
 }
 
-// codes returns the codes of findings in their order.
-func codes(found []config.Diagnostic) []string {
-	list := []string{}
-	for _, d := range found {
-		list = append(list, d.Code)
-	}
-	return list
-}
-
-func TestResolveWithoutAnythingGivesBuiltInDefaults(t *testing.T) {
-	t.Parallel()
-	s := world{}.mustResolve(t)
-	builtIn := config.Origin{Kind: "default"}
-	require.Equal(t, &awsretry.Settings{
-		Profile:     config.Setting[string]{Value: "default", Raw: "default", Origin: builtIn, Overridden: []config.Candidate{}},
-		RetryMode:   config.Setting[config.Mode]{Value: awsretry.ModeStandard, Raw: "standard", Origin: builtIn, Overridden: []config.Candidate{}},
-		MaxAttempts: config.Setting[int]{Value: 3, Raw: "3", Origin: builtIn, Overridden: []config.Candidate{}},
-		MaxBackoff:  config.Setting[time.Duration]{Value: 20 * time.Second, Raw: "20s", Origin: builtIn, Overridden: []config.Candidate{}},
-		MinDelay:    config.Setting[time.Duration]{Raw: "0s", Origin: builtIn, Overridden: []config.Candidate{}},
-		MaxElapsed:  config.Setting[time.Duration]{Raw: "0s", Origin: builtIn, Overridden: []config.Candidate{}},
-		Behavior:    config.Setting[retry.Behavior]{Value: retry.V21, Raw: "v2.1", Origin: builtIn, Overridden: []config.Candidate{}},
-		Files: []config.FileStatus{
-			{Kind: "config", Path: configPath, Status: "missing"},
-			{Kind: "credentials", Path: credentialsPath, Status: "missing"},
-		},
-		Diagnostics: []config.Diagnostic{},
-	}, s)
-}
-
 func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	t.Parallel()
 	candidate := func(raw string, valid bool, origin config.Origin) config.Candidate {
@@ -132,32 +103,6 @@ func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	}
 }
 
-func TestSettingsHaveTheirOwnWinners(t *testing.T) {
-	t.Parallel()
-	s := world{
-		env:         map[string]string{"AWS_RETRY_MODE": "standard"},
-		config:      "[default]\nretry_mode = adaptive\nmax_attempts = 6\n",
-		credentials: "[default]\nretry_mode = standard\n",
-		opts:        []awsretry.ResolveOption{awsretry.WithDefaultMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V21)},
-	}.mustResolve(t)
-	require.Equal(t, "AWS_RETRY_MODE", s.RetryMode.Origin.String())
-	require.Len(t, s.RetryMode.Overridden, 3)
-	require.Equal(t, "option WithDefaultMode", s.RetryMode.Overridden[2].Origin.String())
-	require.Equal(t, configPath+":3: [default] max_attempts", s.MaxAttempts.Origin.String())
-	require.Equal(t, "option WithBehavior", s.Behavior.Origin.String())
-	require.Equal(t, "built-in default", s.Profile.Origin.String())
-}
-
-func TestLaterOptionsCountAndNilOnesAreSkipped(t *testing.T) {
-	t.Parallel()
-	s := world{opts: []awsretry.ResolveOption{
-		awsretry.WithMode(awsretry.ModeStandard), nil, awsretry.WithMode(awsretry.ModeAdaptive),
-	}}.mustResolve(t)
-	require.Equal(t, awsretry.ModeAdaptive, s.RetryMode.Value)
-	require.Equal(t, []config.Candidate{{Raw: "standard", Valid: true, Origin: config.Origin{Kind: "option", Name: "WithMode"}}}, s.RetryMode.Overridden)
-	require.Equal(t, "default", s.Behavior.Origin.Kind)
-}
-
 func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {
 	t.Parallel()
 	w := world{
@@ -173,7 +118,7 @@ func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {
 		[]any{want.Profile.Value, want.RetryMode.Value, want.MaxAttempts.Value, want.Behavior.Value, want.Service})
 	empty := []awsretry.ResolveOption{
 		awsretry.WithProfile(""), awsretry.WithConfigFile(""), awsretry.WithCredentialsFile(""), awsretry.WithEnv(nil), awsretry.WithFS(nil),
-		awsretry.WithService(""), awsretry.WithMode(""), awsretry.WithBehavior(""), awsretry.WithDefaultMode(""),
+		awsretry.WithService(""), nil, awsretry.WithMode(""), awsretry.WithBehavior(""), awsretry.WithDefaultMode(""),
 	}
 	w.opts = append(w.opts, empty...)
 	require.Equal(t, want, w.mustResolve(t))
@@ -195,7 +140,8 @@ func TestDoneContextResolvesNothing(t *testing.T) {
 func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
 	t.Parallel()
 	s := world{opts: []awsretry.ResolveOption{awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope")}}.mustResolve(t)
-	require.Equal(t, []string{"invalid-value"}, codes(s.Diagnostics))
+	require.Len(t, s.Diagnostics, 1)
+	require.Equal(t, "invalid-value", s.Diagnostics[0].Code)
 	require.False(t, s.RetryMode.Overridden[0].Valid)
 }
 
@@ -234,49 +180,35 @@ func TestResolveReadsTheProcessByDefault(t *testing.T) {
 // type of the parameter, which is what AssignableTo reports.
 func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 	t.Parallel()
-	resolves, builds, both := [2]bool{true, false}, [2]bool{false, true}, [2]bool{true, true}
-	options := map[string]struct {
-		function any
-		want     [2]bool // Whether Resolve takes it, and whether New and NewFactory do.
-	}{
-		"WithProfile":         {awsretry.WithProfile, resolves},
-		"WithConfigFile":      {awsretry.WithConfigFile, resolves},
-		"WithCredentialsFile": {awsretry.WithCredentialsFile, resolves},
-		"WithEnv":             {awsretry.WithEnv, resolves},
-		"WithFS":              {awsretry.WithFS, resolves},
-		"WithService":         {awsretry.WithService, resolves},
-		"WithStrict":          {awsretry.WithStrict, resolves},
-		"WithMode":            {awsretry.WithMode, resolves},
-		"WithMaxAttempts":     {awsretry.WithMaxAttempts, resolves},
-		"WithBehavior":        {awsretry.WithBehavior, resolves},
-		"WithDefaultMode":     {awsretry.WithDefaultMode, resolves},
-		"WithValues":          {awsretry.WithValues, resolves},
-		"WithMaxBackoff":      {awsretry.WithMaxBackoff, resolves},
-		"WithMinDelay":        {awsretry.WithMinDelay, resolves},
-		"WithConfig":          {awsretry.WithConfig, both},
-		"WithStandard":        {awsretry.WithStandard, both},
-		"WithClock":           {awsretry.WithClock, builds},
-		"WithObserver":        {awsretry.WithObserver, builds},
-		"WithRetryIf":         {awsretry.WithRetryIf, builds},
-		"WithClassifier":      {awsretry.WithClassifier, builds},
-		"WithRandom":          {awsretry.WithRandom, builds},
-		"WithoutQuota":        {awsretry.WithoutQuota, builds},
-	}
 	takes := func(function any) reflect.Type {
 		f := reflect.TypeOf(function)
 		return f.In(f.NumIn() - 1).Elem()
 	}
-	for name, o := range options {
-		result := reflect.TypeOf(o.function).Out(0)
-		require.Equal(t, o.want, [2]bool{
-			result.AssignableTo(takes(awsretry.Resolve)), result.AssignableTo(takes(awsretry.New)),
-		}, name)
-		require.True(t, result.AssignableTo(takes(awsretry.Load)), name)
+	all := 0
+	for _, c := range []struct {
+		resolves, builds bool // Whether Resolve takes it, and whether New and NewFactory do.
+		options          []any
+	}{
+		{true, false, []any{
+			awsretry.WithProfile, awsretry.WithConfigFile, awsretry.WithCredentialsFile, awsretry.WithEnv, awsretry.WithFS, awsretry.WithService,
+			awsretry.WithStrict, awsretry.WithMode, awsretry.WithMaxAttempts, awsretry.WithBehavior, awsretry.WithDefaultMode, awsretry.WithValues,
+			awsretry.WithMaxBackoff, awsretry.WithMinDelay,
+		}},
+		{true, true, []any{awsretry.WithConfig, awsretry.WithStandard}},
+		{false, true, []any{
+			awsretry.WithClock, awsretry.WithObserver, awsretry.WithRetryIf, awsretry.WithClassifier, awsretry.WithRandom, awsretry.WithoutQuota,
+		}},
+	} {
+		all += len(c.options)
+		for i, option := range c.options {
+			result := reflect.TypeOf(option).Out(0)
+			require.Equal(t, c.resolves, result.AssignableTo(takes(awsretry.Resolve)), "%d of %v", i, c)
+			require.Equal(t, c.builds, result.AssignableTo(takes(awsretry.New)), "%d of %v", i, c)
+			require.True(t, result.AssignableTo(takes(awsretry.Load)), "%d of %v", i, c)
+		}
 	}
 	require.Equal(t, takes(awsretry.New), takes(awsretry.NewFactory))
-	for _, name := range optionsInSource(t) {
-		require.Contains(t, options, name)
-	}
+	require.Len(t, optionsInSource(t), all)
 }
 
 // optionsInSource returns the names of all functions of this package that begin with With.

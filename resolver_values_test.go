@@ -1,7 +1,6 @@
 package awsretry_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -41,123 +40,80 @@ func from(place string, v awsretry.Values) awsretry.Values {
 	return v
 }
 
-// originOf returns the origin of a value of Values.
-func originOf(place, key string) config.Origin {
-	return config.Origin{Kind: "option", Name: place, Key: key}
-}
-
 func TestValuesOfAProgramHaveTheirPlaceAmongAllOthers(t *testing.T) {
 	t.Parallel()
-	variables := map[string]string{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "9"}
+	const inFile = "3 /config:2: [default] max_attempts"
+	const variable = "9 AWS_MAX_ATTEMPTS"
+	with := awsretry.WithValues
 	file := from("file app.yaml", awsretry.Values{Mode: "Legacy", MaxAttempts: "7"})
+	opts := func(all ...awsretry.ResolveOption) []awsretry.ResolveOption { return all }
 	for _, c := range []struct {
-		name     string
-		opts     []awsretry.ResolveOption
-		mode     string // and its origin
-		attempts string // and its origin
-		losers   []string
+		name           string
+		opts           []awsretry.ResolveOption
+		mode, attempts string // and their origins
+		losers         []string
 	}{
-		{"none", []awsretry.ResolveOption{awsretry.WithValues(awsretry.Values{})}, "adaptive AWS_RETRY_MODE", "9 AWS_MAX_ATTEMPTS", []string{"3 /config:2: [default] max_attempts"}},
+		{"none", opts(with(awsretry.Values{})), "adaptive AWS_RETRY_MODE", variable, []string{}},
+		{"file", opts(with(file)), "standard file app.yaml", "7 file app.yaml", []string{variable}},
 		{
-			"file",
-			[]awsretry.ResolveOption{awsretry.WithValues(file)},
-			"standard file app.yaml", "7 file app.yaml",
-			[]string{"9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
-		},
-		{
-			"flag and file",
-			[]awsretry.ResolveOption{awsretry.WithValues(parsed(t, file, "-aws-max-attempts", "+05", "--aws-retry-mode=adaptive"))},
+			"flag and file", opts(with(parsed(t, file, "-aws-max-attempts", "+05", "--aws-retry-mode=adaptive"))),
 			"adaptive flag --aws-retry-mode", "5 flag --aws-max-attempts",
-			[]string{"7 file app.yaml", "9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{"7 file app.yaml", variable},
 		},
 		{
-			"flag twice",
-			[]awsretry.ResolveOption{awsretry.WithValues(parsed(t, awsretry.Values{}, "-aws-max-attempts=5", "-aws-max-attempts=6"))},
+			"flag twice", opts(with(parsed(t, awsretry.Values{}, "-aws-max-attempts=5", "-aws-max-attempts=6"))),
 			"adaptive AWS_RETRY_MODE", "6 flag --aws-max-attempts",
-			[]string{"9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{variable},
 		},
 		{
-			"fields that no From was called for",
-			[]awsretry.ResolveOption{awsretry.WithValues(awsretry.Values{Mode: "standard", MaxAttempts: "7"})},
+			"fields that no From was called for", opts(with(awsretry.Values{Mode: "standard", MaxAttempts: "7"})),
 			"standard option WithValues", "7 option WithValues",
-			[]string{"9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{variable},
 		},
 		{
-			"an option before",
-			[]awsretry.ResolveOption{awsretry.WithMode("adaptive"), awsretry.WithMaxAttempts(2), awsretry.WithValues(file)},
+			"an option before", opts(awsretry.WithMode("adaptive"), awsretry.WithMaxAttempts(2), with(file)),
 			"standard file app.yaml", "7 file app.yaml",
-			[]string{"2 option WithMaxAttempts", "9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{"2 option WithMaxAttempts", variable},
 		},
 		{
-			"an option behind",
-			[]awsretry.ResolveOption{awsretry.WithValues(file), awsretry.WithMode("adaptive"), awsretry.WithMaxAttempts(2)},
+			"an option behind", opts(with(file), awsretry.WithMode("adaptive"), awsretry.WithMaxAttempts(2)),
 			"adaptive option WithMode", "2 option WithMaxAttempts",
-			[]string{"7 file app.yaml", "9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{"7 file app.yaml", variable},
 		},
 		{
-			"an option before for another setting",
-			[]awsretry.ResolveOption{awsretry.WithMode("adaptive"), awsretry.WithMaxAttempts(2), awsretry.WithValues(awsretry.Values{MinDelay: "1s"})},
-			"adaptive option WithMode", "2 option WithMaxAttempts",
-			[]string{"9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
-		},
-		{
-			"of two the later one, setting by setting",
-			[]awsretry.ResolveOption{awsretry.WithValues(file), awsretry.WithValues(from("file more.yaml", awsretry.Values{MaxAttempts: "4"}))},
+			"of two the later one, setting by setting", opts(with(file), with(from("file more.yaml", awsretry.Values{MaxAttempts: "4"}))),
 			"standard file app.yaml", "4 file more.yaml",
-			[]string{"7 file app.yaml", "9 AWS_MAX_ATTEMPTS", "3 /config:2: [default] max_attempts"},
+			[]string{"7 file app.yaml", variable},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
+			variables := map[string]string{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "9"}
 			s := resolved(t, variables, "[default]\nmax_attempts = 3\n", c.opts...)
 			require.Equal(t, c.mode, string(s.RetryMode.Value)+" "+s.RetryMode.Origin.String())
 			require.Equal(t, c.attempts, strconv.Itoa(s.MaxAttempts.Value)+" "+s.MaxAttempts.Origin.String())
-			var losers []string
+			losers := []string{}
 			for _, loser := range s.MaxAttempts.Overridden {
 				require.True(t, loser.Valid)
 				losers = append(losers, loser.Raw+" "+loser.Origin.String())
 			}
-			require.Equal(t, c.losers, losers)
+			require.Equal(t, append(c.losers, inFile), losers)
 		})
 	}
-}
-
-func TestValuesOfAProgramListTheOptionsBeforeThemAsOverridden(t *testing.T) {
-	t.Parallel()
-	s := resolved(t, nil, "", awsretry.WithMaxBackoff(9*time.Second), awsretry.WithMinDelay(-1), awsretry.WithMode("Adaptive"),
-		awsretry.WithValues(awsretry.Values{Mode: "standard", MaxBackoff: "5s", MinDelay: "1s"}), awsretry.WithMaxBackoff(7*time.Second))
-	lost := func(raw, option string, valid bool) config.Candidate {
-		return config.Candidate{Raw: raw, Valid: valid, Origin: config.Origin{Kind: "option", Name: option}}
-	}
-	require.Equal(t, []config.Candidate{lost("Adaptive", "WithMode", true)}, s.RetryMode.Overridden)
-	require.Equal(t, []config.Candidate{lost("-1ns", "WithMinDelay", false)}, s.MinDelay.Overridden)
-	require.Equal(t, 7*time.Second, s.MaxBackoff.Value)
-	require.Equal(t, []config.Candidate{
-		{Raw: "5s", Valid: true, Origin: originOf("option WithValues", "max_backoff")}, lost("9s", "WithMaxBackoff", true),
-	}, s.MaxBackoff.Overridden)
 }
 
 func TestValuesOfAProgramAreSettings(t *testing.T) {
 	t.Parallel()
 	own := parsed(t, from("file app.yaml", awsretry.Values{MaxBackoff: " 3s\n", MinDelay: "0.3s"}), "-aws-max-elapsed=1m30s")
-	s := resolved(t, nil, "", awsretry.WithValues(own))
-	require.Equal(t, config.Setting[time.Duration]{
-		Value: 3 * time.Second, Raw: " 3s\n", Origin: originOf("file app.yaml", "max_backoff"), Overridden: []config.Candidate{},
-	}, s.MaxBackoff)
-	require.Equal(t, config.Setting[time.Duration]{
-		Value: 300 * time.Millisecond, Raw: "0.3s", Origin: originOf("file app.yaml", "min_delay"), Overridden: []config.Candidate{},
-	}, s.MinDelay)
-	require.Equal(t, config.Setting[time.Duration]{
-		Value: 90 * time.Second, Raw: "1m30s", Origin: originOf("flag --aws-max-elapsed", "max_elapsed"), Overridden: []config.Candidate{},
-	}, s.MaxElapsed)
-	require.Empty(t, s.Diagnostics)
-
+	s := resolved(t, nil, "", awsretry.WithMinDelay(-1), awsretry.WithValues(own))
+	origin := config.Origin{Kind: "option", Name: "file app.yaml", Key: "max_backoff"}
+	require.Equal(t, config.Setting[time.Duration]{Value: 3 * time.Second, Raw: " 3s\n", Origin: origin, Overridden: []config.Candidate{}}, s.MaxBackoff)
+	require.Equal(t, 300*time.Millisecond, s.MinDelay.Value)
+	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: config.Origin{Kind: "option", Name: "WithMinDelay"}}}, s.MinDelay.Overridden)
+	require.Equal(t, 90*time.Second, s.MaxElapsed.Value)
 	data, err := json.Marshal(s.MaxElapsed.Origin)
 	require.NoError(t, err)
 	require.JSONEq(t, `{"kind": "option", "name": "flag --aws-max-elapsed", "key": "max_elapsed"}`, string(data))
-	var again config.Origin
-	require.NoError(t, json.Unmarshal(data, &again))
-	require.Equal(t, "flag --aws-max-elapsed", again.String())
 }
 
 func TestValuesOfAProgramCountBeforeItsConfiguration(t *testing.T) {
@@ -193,21 +149,13 @@ func TestValuesOfAProgramCountBeforeItsConfiguration(t *testing.T) {
 				values := c.values
 				values.Mode = config.Mode(mode)
 				given := awsretry.WithValues(values)
-				strategies := map[string]retry.Strategy{}
-				var err error
-				strategies["New after Resolve with both"], err = awsretry.New(resolved(t, nil, "", given, own), own)
-				require.NoError(t, err)
-				strategies["New after Resolve without the configuration"], err = awsretry.New(resolved(t, nil, "", given), own)
-				require.NoError(t, err)
-				strategies["New without the configuration"], err = awsretry.New(resolved(t, nil, "", given, own))
-				require.NoError(t, err)
-				strategies["Load"], err = awsretry.Load(t.Context(), with(nil, "", own, given)...)
-				require.NoError(t, err)
-				factory, err := awsretry.NewFactory(resolved(t, nil, "", own, given), own)
-				require.NoError(t, err)
-				strategies["Factory"], err = factory.Strategy("a")
-				require.NoError(t, err)
-				for name, s := range strategies {
+				for name, build := range map[string]func() (retry.Strategy, error){
+					"Load":                       func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(nil, "", own, given)...) },
+					"New with the configuration": func() (retry.Strategy, error) { return awsretry.New(resolved(t, nil, "", given), own) },
+					"New without it":             func() (retry.Strategy, error) { return awsretry.New(resolved(t, nil, "", given, own)) },
+				} {
+					s, err := build()
+					require.NoError(t, err)
 					plan := s.Plan(retry.Operation{})
 					require.Equal(t, c.want, retry.Plan{
 						MaxAttempts: plan.MaxAttempts, MaxBackoff: plan.MaxBackoff, MinDelay: plan.MinDelay, MaxElapsed: plan.MaxElapsed,
@@ -237,13 +185,7 @@ func TestBadValueOfAProgramIsAnErrorThatNamesPlaceSettingAndValue(t *testing.T) 
 	}{
 		{awsretry.Values{Mode: "fast"}, standard.Config{}, `retry_mode: "fast": must be standard or adaptive`},
 		{awsretry.Values{MaxAttempts: "0"}, standard.Config{}, `max_attempts: "0": must be a decimal integer from 1 to 2147483647`},
-		{awsretry.Values{MaxAttempts: "-1"}, standard.Config{}, `max_attempts: "-1": must be a decimal integer from 1 to 2147483647`},
-		{awsretry.Values{MaxAttempts: "3.5"}, standard.Config{}, `max_attempts: "3.5": must be a decimal integer from 1 to 2147483647`},
-		{awsretry.Values{MaxBackoff: "-5s"}, standard.Config{}, `max_backoff: "-5s": must be a duration above zero, such as 20s`},
 		{awsretry.Values{MaxBackoff: "0"}, standard.Config{}, `max_backoff: "0": must be a duration above zero, such as 20s`},
-		{awsretry.Values{MaxBackoff: "20"}, standard.Config{}, `max_backoff: "20": must be a duration above zero, such as 20s`},
-		{awsretry.Values{MinDelay: "-1ns"}, standard.Config{}, `min_delay: "-1ns": must be a duration of zero or more, such as 300ms or 1m30s`},
-		{awsretry.Values{MinDelay: " "}, standard.Config{}, `min_delay: " ": must be a duration of zero or more, such as 300ms or 1m30s`},
 		{awsretry.Values{MaxElapsed: "soon"}, standard.Config{}, `max_elapsed: "soon": must be a duration of zero or more, such as 300ms or 1m30s`},
 		{awsretry.Values{MinDelay: "30s"}, standard.Config{}, `min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`},
 		{awsretry.Values{MinDelay: "2s", MaxBackoff: "1s"}, standard.Config{}, `min_delay: "2s": must be at most max_backoff, which is 1s (file app.json)`},
@@ -272,36 +214,28 @@ func TestBadValueOfAProgramIsAnErrorThatNamesPlaceSettingAndValue(t *testing.T) 
 	require.EqualError(t, err, "standard: MinDelay 2s: must not be above MaxBackoff, which is 1s")
 }
 
-func TestBadValueOfAProgramThatLosesIsAFinding(t *testing.T) {
+func TestBadValueThatLosesIsAFindingThatNamesTheSetting(t *testing.T) {
 	t.Parallel()
-	s := resolved(t, nil, "", awsretry.WithValues(parsed(t, from("file app.json", awsretry.Values{MaxAttempts: "0", Mode: "legacy"}), "-aws-max-attempts=4")))
+	s := resolved(t, nil, "", awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: -1}}), awsretry.WithValues(
+		parsed(t, from("file app.json", awsretry.Values{MaxAttempts: "0", Mode: "legacy", MinDelay: "1s"}), "-aws-max-attempts=4")))
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	var found []string
 	for _, d := range s.Diagnostics {
 		found = append(found, d.String())
 	}
+	const loses = "; another value wins, so it is ignored [invalid-value]"
 	require.Equal(t, []string{
 		`warning: file app.json: retry_mode: "legacy": a mode of other tools, read as standard [mapped-mode]`,
-		`warning: file app.json: max_attempts: "0": must be a decimal integer from 1 to 2147483647; another value wins, so it is ignored [invalid-value]`,
+		`warning: file app.json: max_attempts: "0": must be a decimal integer from 1 to 2147483647` + loses,
+		`warning: option WithConfig: min_delay: "-1ns": must be a duration of zero or more, such as 300ms or 1m30s` + loses,
 	}, found)
-}
-
-func TestBadValueOfAConfigurationThatLosesIsAFindingThatNamesTheSetting(t *testing.T) {
-	t.Parallel()
-	s := resolved(t, nil, "", awsretry.WithValues(awsretry.Values{MinDelay: "1s"}),
-		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: -1}}))
-	require.Equal(t, `warning: option WithConfig: min_delay: "-1ns": must be a duration of zero or more, such as 300ms or 1m30s; `+
-		`another value wins, so it is ignored [invalid-value]`, s.Diagnostics[0].String())
 }
 
 func TestFlagOfAProgramRefusesABadValue(t *testing.T) {
 	t.Parallel()
 	for argument, want := range map[string]string{
 		"-aws-retry-mode=fast": `invalid value "fast" for flag -aws-retry-mode: must be standard or adaptive`,
-		"-aws-retry-mode=":     `invalid value "" for flag -aws-retry-mode: must be standard or adaptive`,
 		"-aws-max-attempts=0":  `invalid value "0" for flag -aws-max-attempts: must be a decimal integer from 1 to 2147483647`,
-		"-aws-max-backoff=0s":  `invalid value "0s" for flag -aws-max-backoff: must be a duration above zero, such as 20s`,
-		"-aws-min-delay=-1s":   `invalid value "-1s" for flag -aws-min-delay: must be a duration of zero or more, such as 300ms or 1m30s`,
 		"-aws-max-elapsed=9":   `invalid value "9" for flag -aws-max-elapsed: must be a duration of zero or more, such as 300ms or 1m30s`,
 	} {
 		v := from("file app.json", awsretry.Values{MaxAttempts: "2"})
@@ -353,29 +287,18 @@ func TestCopyOfValuesIsIndependent(t *testing.T) {
 	original.MaxAttempts = "8"
 	original.From("file a.json")
 	require.NoError(t, fs.Set("min-delay", "1s"))
-	before := original
-
-	other := original
+	before, other := original, original
 	require.NoError(t, json.Unmarshal([]byte(`{"max_attempts": 2, "max_backoff": "2s"}`), &other))
 	other.From("file b.json")
 	require.NoError(t, parse(&other, "-aws-min-delay=2s"))
 	require.Equal(t, before, original, "what is done to a copy")
 	require.NoError(t, fs.Set("min-delay", "3s"))
-	require.NotEqual(t, before, original)
 	require.Equal(t, 2*time.Second, resolved(t, nil, "", awsretry.WithValues(other)).MinDelay.Value, "what is done to the original")
 
 	given := awsretry.WithValues(original)
 	original.MaxAttempts = "0"
-	for range 2 {
-		require.Equal(t, 8, resolved(t, nil, "", given).MaxAttempts.Value, "an option has a copy")
-	}
-}
-
-func TestOptionOfValuesMayBeUsedInSeveralCalls(t *testing.T) {
-	t.Parallel()
-	shared := awsretry.WithValues(awsretry.Values{MaxAttempts: "8"})
-	for _, attempts := range []json.Number{"4", "5"} {
-		s := resolved(t, nil, "", awsretry.WithValues(awsretry.Values{MaxAttempts: attempts}), shared)
+	for _, attempts := range []json.Number{"4", "5"} { // An option has a copy, and may be used in several calls.
+		s := resolved(t, nil, "", awsretry.WithValues(awsretry.Values{MaxAttempts: attempts}), given)
 		require.Equal(t, 8, s.MaxAttempts.Value)
 		require.Equal(t, string(attempts), s.MaxAttempts.Overridden[0].Raw)
 	}
@@ -405,18 +328,6 @@ func TestProgramMayEmbedValuesWithoutAName(t *testing.T) {
 	require.Equal(t, []string{"AddFlags", "From"}, promoted, "none that an encoder, a decoder, flag or fmt looks for")
 }
 
-func TestJSONOfTheWrongTypeIsAnErrorOfTheDecoder(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		`{"max_backoff": 5}`:      "json: cannot unmarshal number into Go struct field Values.max_backoff of type string",
-		`{"retry_mode": true}`:    "json: cannot unmarshal bool into Go struct field Values.retry_mode of type config.Mode",
-		`{"max_attempts": [1]}`:   "json: cannot unmarshal array into Go struct field Values.max_attempts of type json.Number",
-		`{"max_attempts": "ten"}`: `json: invalid number literal, trying to unmarshal "\"ten\"" into Number`,
-	} {
-		require.EqualError(t, json.Unmarshal([]byte(text), &awsretry.Values{}), want)
-	}
-}
-
 func TestFlagsHaveNoDefaults(t *testing.T) {
 	t.Parallel()
 	v := from("file app.json", awsretry.Values{MaxAttempts: "8"})
@@ -429,23 +340,4 @@ func TestFlagsHaveNoDefaults(t *testing.T) {
 	})
 	require.NoError(t, fs.Set("aws-min-delay", "5s"))
 	require.Equal(t, "5s", fs.Lookup("aws-min-delay").Value.String())
-}
-
-func TestStandardModeThatAFlagChoseIsNotTheFaultOfTheProgram(t *testing.T) {
-	t.Parallel()
-	own := awsretry.WithConfig(adaptive.Config{MaxSendWait: time.Second})
-	for place, v := range map[string]awsretry.Values{
-		"flag --aws-retry-mode": parsed(t, awsretry.Values{}, "-aws-retry-mode=standard"),
-		"file app.json":         from("file app.json", awsretry.Values{Mode: "standard"}),
-	} {
-		s := resolved(t, nil, "", own, awsretry.WithValues(v))
-		require.Len(t, s.Diagnostics, 1)
-		require.Equal(t, "warning: adaptive.Config.MaxSendWait is set, but the retry mode is standard ("+place+") [no-effect]",
-			s.Diagnostics[0].String())
-		var events []retry.Event
-		_, err := awsretry.New(s, own, awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })))
-		require.NoError(t, err)
-		require.Len(t, events, 1)
-		require.EqualError(t, events[0].Err, "awsretry: adaptive.Config.MaxSendWait is set, but the retry mode is standard ("+place+")")
-	}
 }

@@ -2,7 +2,7 @@ package config_test
 
 import (
 	"bytes"
-	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -64,91 +64,59 @@ func TestExplainCutsALongValueThatLost(t *testing.T) {
 	}
 }
 
-func TestExplainSaysThatTheQuotaIsOff(t *testing.T) {
+func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 	t.Parallel()
-	plan := retry.V21.Defaults("")
-	plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost = 0, 0, 0
-	var out bytes.Buffer
-	require.NoError(t, (&config.Settings{}).Explain(&out, plan))
-	require.Contains(t, out.String(), "  retry quota    off: no retry is refused for lack of tokens\n  backoff  ")
-	require.NotContains(t, out.String(), "drain point")
-}
-
-func TestExplainSaysThatTheProgramDecidesTheBackoff(t *testing.T) {
-	t.Parallel()
-	plan := retry.Plan{
-		MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second,
-		Backoff: func(int, error) time.Duration { return 0 },
-	}
-	var out bytes.Buffer
-	require.NoError(t, (&config.Settings{}).Explain(&out, plan))
-	require.Contains(t, out.String(), `
-  backoff        a function of the program decides, up to 10s, and at least 1s
-  worst case     30s of backoff in one operation, without server hints
-`)
-}
-
-type full struct{}
-
-var errFull = errors.New("full")
-
-func (full) Write([]byte) (int, error) { return 0, errFull }
-
-func TestExplainReturnsTheErrorOfTheWriter(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, errFull, (&config.Settings{}).Explain(full{}, retry.Plan{}))
-}
-
-func TestGivenValueOfNoSettingIsAnError(t *testing.T) {
-	t.Parallel()
-	for _, key := range []string{"", "behavior", "profile", "max-attempts"} {
-		given := own("file app.yaml", key, "5")
-		_, err := lint.Resolve(config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{given}})
-		require.Equal(t, given.Check(), err)
-		invalid, ok := errors.AsType[*config.ValueError](err)
-		require.True(t, ok)
-		require.Equal(t, key, invalid.Key)
-		require.ErrorContains(t, err, "must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
-	}
-	typed := world.Option("WithSpeed", "speed", 5)
-	_, err := lint.Resolve(config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{typed}})
-	require.EqualError(t, err, `config: option WithSpeed: "5": must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed`)
-}
-
-func TestCheckAcceptsWhatTheSettingAccepts(t *testing.T) {
-	t.Parallel()
-	for key, raw := range map[string]string{
-		"retry_mode": " Adaptive", "max_attempts": "+5", "max_backoff": "1h", "min_delay": "0", "max_elapsed": "0.5s",
-	} {
-		require.NoError(t, own("flag --x", key, raw).Check())
-		require.EqualError(t, own("flag --x", key, "\n").Check(), "config: flag --x: "+key+`: "\n": `+
-			errors.Unwrap(own("flag --x", key, "\n").Check()).Error())
-	}
-}
-
-func TestExplainSaysWhatAFullQuotaPaysFor(t *testing.T) {
-	t.Parallel()
+	off := retry.V21.Defaults("")
+	off.RetryCost, off.TimeoutCost, off.ThrottlingCost = 0, 0, 0
+	const none = "!full quota" // Nothing is said of it.
 	for _, c := range []struct {
 		name string
 		plan retry.Plan
-		want string // Empty if nothing is said.
+		want string
 	}{
-		{"fewer than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "pays for 35 retries in a row (100 after throttles)"},
-		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)"},
-		{"one price", retry.Plan{MaxAttempts: 9, QuotaCapacity: 10, RetryCost: 5, TimeoutCost: 5, ThrottlingCost: 5}, "pays for 2 retries in a row"},
-		{"enough", retry.Plan{MaxAttempts: 36, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, ""},
-		{"no retries", retry.Plan{MaxAttempts: 1, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, ""},
-		{"no quota", retry.Plan{MaxAttempts: 1000}, ""},
+		{"no quota", off, "  retry quota    off: no retry is refused for lack of tokens\n  backoff  "},
+		{
+			"a function for the backoff",
+			retry.Plan{MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second, Backoff: func(int, error) time.Duration { return 0 }},
+			"\n  backoff        a function of the program decides, up to 10s, and at least 1s\n" +
+				"  worst case     30s of backoff in one operation, without server hints\n",
+		},
+		{"fewer retries than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "\n  full quota     pays for 35 retries in a row (100 after throttles)\n"},
+		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)\n"},
+		{"one price", retry.Plan{MaxAttempts: 9, QuotaCapacity: 10, RetryCost: 5, TimeoutCost: 5, ThrottlingCost: 5}, "pays for 2 retries in a row\n"},
+		{"enough", retry.Plan{MaxAttempts: 36, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, none},
+		{"no retries", retry.Plan{MaxAttempts: 1, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, none},
+		{"no cost and no capacity", retry.Plan{MaxAttempts: 1000}, none},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			var out bytes.Buffer
 			require.NoError(t, (&config.Settings{}).Explain(&out, c.plan))
-			if c.want == "" {
-				require.NotContains(t, out.String(), "full quota")
+			if absent, ok := strings.CutPrefix(c.want, "!"); ok {
+				require.NotContains(t, out.String(), absent)
 				return
 			}
-			require.Contains(t, out.String(), "\n  full quota     "+c.want+"\n")
+			require.Contains(t, out.String(), c.want)
 		})
 	}
+}
+
+func TestExplainReturnsTheErrorOfTheWriter(t *testing.T) {
+	t.Parallel()
+	closed, out := io.Pipe()
+	require.NoError(t, closed.Close())
+	require.Equal(t, io.ErrClosedPipe, (&config.Settings{}).Explain(out, retry.Plan{}))
+}
+
+func TestGivenValueOfNoSettingIsAnError(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"", "behavior", "max-attempts"} {
+		given := own("file app.yaml", key, "5")
+		_, err := config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{given}}.Resolve()
+		require.Equal(t, given.Check(), err)
+		require.ErrorContains(t, err, "must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
+	}
+	typed := world.Option("WithSpeed", "speed", 5)
+	_, err := config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{typed}}.Resolve()
+	require.EqualError(t, err, `config: option WithSpeed: "5": must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed`)
 }

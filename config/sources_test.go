@@ -64,25 +64,10 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	}
 }
 
-func TestFileThatGrowsForeverIsReadUpToTheLimit(t *testing.T) {
-	t.Parallel()
-	endless := readerFunc(func(p []byte) (int, error) {
-		for i := range p {
-			p[i] = '\n'
-		}
-		return len(p), nil
-	})
-	_, err := lint.Resolve(config.Query{Sources: world.WithHome(liar{10, func() io.Reader { return endless }})})
-	_, ok := errors.AsType[*config.UnreadableError](err)
-	require.True(t, ok)
-	require.ErrorIs(t, err, sharedfile.ErrTooLarge)
-	require.ErrorContains(t, err, "cannot be read: larger than 4 MiB")
-}
-
 // maxFileSize is the limit on the size of a file.
 const maxFileSize = 4 << 20
 
-func TestLargeFileIsRefusedUnread(t *testing.T) {
+func TestFileAboveTheLimitIsRefused(t *testing.T) {
 	t.Parallel()
 	sized := func(size int64) config.Sources {
 		path := filepath.Join(t.TempDir(), "config")
@@ -90,20 +75,22 @@ func TestLargeFileIsRefusedUnread(t *testing.T) {
 		require.NoError(t, os.Truncate(path, size))
 		return world.Named(path)
 	}
-	untouched := readerFunc(func([]byte) (int, error) {
-		require.Fail(t, "the file is read")
-		return 0, io.EOF
-	})
-	for name, read := range world.Readers(sized(50 << 20)) {
-		err := read(false)
+	endless := func() io.Reader {
+		return readerFunc(func(p []byte) (int, error) { return copy(p, strings.Repeat("\n", len(p))), nil })
+	}
+	unread := func() io.Reader {
+		return readerFunc(func([]byte) (int, error) { panic("the file is read") })
+	}
+	for name, src := range map[string]config.Sources{
+		"of 50 MiB": sized(50 << 20), "one byte above": sized(maxFileSize + 1),
+		"refused by its size alone": world.WithHome(liar{1 << 40, unread}), "grows without an end": world.WithHome(liar{10, endless}),
+	} {
+		_, err := config.Query{Sources: src}.Resolve()
 		require.ErrorIs(t, err, sharedfile.ErrTooLarge, name)
-		require.ErrorContains(t, err, "config: cannot be read: larger than 4 MiB")
+		require.ErrorContains(t, err, "cannot be read: larger than 4 MiB")
 	}
-	for name, read := range world.Readers(world.WithHome(liar{1 << 40, func() io.Reader { return untouched }})) {
-		require.ErrorIs(t, read(false), sharedfile.ErrTooLarge, name)
-	}
-	require.ErrorIs(t, world.Readers(sized(maxFileSize + 1))["resolve"](false), sharedfile.ErrTooLarge)
-	require.NoError(t, world.Readers(sized(maxFileSize))["resolve"](false))
+	_, err := config.Query{Sources: sized(maxFileSize)}.Resolve()
+	require.NoError(t, err)
 }
 
 func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
@@ -127,86 +114,69 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 	}
 }
 
-func TestLineOfAMegabyte(t *testing.T) {
+func TestLongLineMakesNoLongMessage(t *testing.T) {
 	t.Parallel()
-	long := strings.Repeat("x", 1<<20)
+	long := strings.Repeat("x", 1<<18)
 	settings, err := lint.Resolve(config.Query{Sources: world.Texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")})
 	require.NoError(t, err)
 	require.Equal(t, 4, settings.MaxAttempts.Value)
-
 	for _, bad := range []string{"[" + long, "[default]\n" + long, "[default]\nretry_mode" + long + "\n", " " + long} {
-		_, err := lint.Resolve(config.Query{Sources: world.Texts(bad, ""), Strict: true})
+		src := world.Texts(bad, "")
+		_, err := config.Query{Sources: src, Strict: true}.Resolve()
 		require.Error(t, err)
 		require.Less(t, len(err.Error()), 200)
-		found, err := lint.Files(world.Texts(bad, ""), false)
+		found, err := lint.Files(src, false)
 		require.NoError(t, err)
 		require.Len(t, world.Without(found), 1)
-		for _, d := range found {
-			require.Less(t, len(d.String()), 250)
-		}
-	}
-}
-
-func TestBackslashIsOrdinaryUnlessOnWindows(t *testing.T) {
-	t.Parallel()
-	for platform, want := range map[string]string{"linux": "missing", "windows": "loaded"} {
-		src := world.WithHome(nil)
-		src.FS, src.ConfigFile = world.On(platform, fstest.MapFS{"a/b": {}}), `a\b`
-		settings, err := lint.Resolve(config.Query{Sources: src})
-		require.NoError(t, err)
-		require.Equal(t, want, settings.Files[0].Status)
+		require.Less(t, len(world.Lines(found)[0]), 250)
 	}
 }
 
 func TestPathsInAFileSystem(t *testing.T) {
 	t.Parallel()
-	settings, err := lint.Resolve(config.Query{Sources: config.Sources{
-		FS: world.On("windows", fstest.MapFS{
-			"C:/me/.aws/config": {Data: []byte("[default]\n")}, "rel/keys": {Data: []byte("[default]\n")},
-		}),
-		CredentialsFile: "./rel//keys", LookupEnv: world.LookupIn(map[string]string{"HOME": `C:\me`}),
-	}})
-	require.NoError(t, err)
-	require.Equal(t, []config.FileStatus{
-		{Kind: "config", Path: `C:\me\.aws\config`, Status: "loaded"},
-		{Kind: "credentials", Path: "./rel//keys", Status: "loaded"},
-	}, settings.Files)
+	files := fstest.MapFS{"C:/me/.aws/config": {}, "a/b": {}, "rel/keys": {}}
+	for _, c := range []struct{ platform, home, given, config, status string }{
+		{"windows", `C:\me`, "", `C:\me\.aws\config`, "loaded"},
+		{"windows", `C:\me`, `a\b`, `a\b`, "loaded"},
+		{"linux", "/me", `a\b`, `a\b`, "missing"},
+	} {
+		settings, err := config.Query{Sources: config.Sources{
+			FS: world.On(c.platform, files), LookupEnv: world.LookupIn(map[string]string{"HOME": c.home}),
+			ConfigFile: c.given, CredentialsFile: "./rel//keys",
+		}}.Resolve()
+		require.NoError(t, err)
+		require.Equal(t, []config.FileStatus{
+			{Kind: "config", Path: c.config, Status: c.status}, {Kind: "credentials", Path: "./rel//keys", Status: "loaded"},
+		}, settings.Files)
+	}
 }
 
 func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 	t.Parallel()
 	empty := world.LookupIn(nil)
-	unknown := machine.FS{
-		FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "", errors.New("no such user") },
-	}
+	other, unknown := fstest.MapFS{}, func() (string, error) { return "", errors.New("no such user") }
+	known := func() (string, error) { return "/m", nil }
 	for name, c := range map[string]struct {
 		sources config.Sources
 		path    string
 		codes   []string
 	}{
-		"another file system": {config.Sources{LookupEnv: empty, FS: fstest.MapFS{}}, "", nil},
-		"another file system, and a path in the home directory": {
-			config.Sources{LookupEnv: empty, FS: fstest.MapFS{}, ConfigFile: "~/c"}, "~/c", []string{"missing-file"},
-		},
-		"another file system, and HOME": {
-			config.Sources{LookupEnv: world.LookupIn(map[string]string{"HOME": "/h"}), FS: fstest.MapFS{}}, "/h/.aws/config", nil,
-		},
-		"another machine": {
-			config.Sources{LookupEnv: empty, FS: machine.FS{
-				FS: fstest.MapFS{}, Platform: "linux", HomeDir: func() (string, error) { return "/m", nil },
-			}}, "/m/.aws/config", nil,
-		},
+		"another file system": {config.Sources{LookupEnv: empty, FS: other}, "", nil},
+		"another file system, and a path in the home directory": {config.Sources{LookupEnv: empty, FS: other, ConfigFile: "~/c"}, "~/c", []string{"missing-file"}},
+		"another file system, and HOME":                         {world.WithHome(other), "/h/.aws/config", nil},
+		"another machine":                                       {config.Sources{LookupEnv: empty, FS: machine.FS{FS: other, Platform: "linux", HomeDir: known}}, "/m/.aws/config", nil},
 		"another machine, whose system knows none": {
-			config.Sources{LookupEnv: empty, FS: unknown}, "", []string{"no-home-directory"},
+			config.Sources{LookupEnv: empty, FS: machine.FS{FS: other, Platform: "linux", HomeDir: unknown}}, "", []string{"no-home-directory"},
 		},
 		"the same, where no path needs it": {
-			config.Sources{LookupEnv: empty, FS: unknown, ConfigFile: "/c", CredentialsFile: "/c"}, "/c", []string{"missing-file", "missing-file"},
+			config.Sources{LookupEnv: empty, FS: machine.FS{FS: other, Platform: "linux", HomeDir: unknown}, ConfigFile: "/c", CredentialsFile: "/c"},
+			"/c",
+			[]string{"missing-file", "missing-file"},
 		},
 	} {
 		s, err := lint.Resolve(config.Query{Sources: c.sources})
 		require.NoError(t, err)
-		require.Equal(t, c.path, s.Files[0].Path, name)
-		require.Equal(t, "missing", s.Files[0].Status, name)
+		require.Equal(t, config.FileStatus{Kind: "config", Path: c.path, Status: "missing"}, s.Files[0], name)
 		require.Equal(t, append([]string{}, c.codes...), world.Codes(s.Diagnostics), name)
 	}
 }
@@ -223,24 +193,6 @@ func TestHomeDirectoryOfTheUserCountsWhereHOMEIsUnset(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, want, s.Files[0].Path)
 	require.Equal(t, found, world.Codes(s.Diagnostics))
-}
-
-func TestVariableThatIsNotSetHasNoValue(t *testing.T) {
-	t.Parallel()
-	settings, err := lint.Resolve(config.Query{Sources: config.Sources{
-		LookupEnv: func(key string) (string, bool) { return "x", key == "HOME" }, FS: fstest.MapFS{},
-	}})
-	require.NoError(t, err)
-	require.Equal(t, "default", settings.Profile.Value)
-	require.Empty(t, settings.Diagnostics)
-}
-
-func TestNullDeviceIsAnEmptyFile(t *testing.T) {
-	t.Parallel()
-	s, err := lint.Resolve(config.Query{Sources: config.Sources{ConfigFile: os.DevNull, CredentialsFile: os.DevNull, LookupEnv: world.LookupIn(nil)}})
-	require.NoError(t, err)
-	require.Equal(t, "loaded", s.Files[0].Status)
-	require.Empty(t, s.Diagnostics)
 }
 
 func TestOneFileMayBeBoth(t *testing.T) {
@@ -275,44 +227,31 @@ func (f oneError) Open(name string) (fs.File, error) {
 
 func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	t.Parallel()
-	tree := fstest.MapFS{
-		"h/.aws/config/x":    {},
-		"h/.aws/credentials": {Data: []byte("[default]\nmax_attempts = 4\n")},
-	}
+	tree := fstest.MapFS{"h/.aws/config/x": {}, "h/.aws/credentials": {Data: []byte("[default]\nmax_attempts = 4\n")}}
 	s, err := lint.Resolve(config.Query{Sources: world.WithHome(tree)})
 	require.NoError(t, err)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[0].Status)
-	require.Equal(t, []config.Diagnostic{{
-		Code: "unreadable-file", File: "/h/.aws/config",
-		Message: "the config file counts as empty: it cannot be read: not a regular file but a directory",
-	}, {
-		Code: "read-differently", File: "/h/.aws/config", Tools: []string{"aws-sdk-go-v2"},
-		Message: "aws-sdk-go-v2: a directory in the place of a file is refused",
-	}}, s.Diagnostics)
+	require.Equal(t, []string{
+		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: not a regular file but a directory [unreadable-file]",
+		"/h/.aws/config: warning: aws-sdk-go-v2: a directory in the place of a file is refused [read-differently]",
+	}, world.Lines(s.Diagnostics))
 
-	denied := oneError{FS: tree, name: "h/.aws/credentials", err: fs.ErrPermission}
-	s, err = lint.Resolve(config.Query{Sources: world.WithHome(denied)})
+	src := world.WithHome(oneError{FS: tree, name: "h/.aws/credentials", err: fs.ErrPermission})
+	s, err = lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
 	require.Equal(t, 3, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[1].Status)
 
-	src := world.WithHome(denied)
 	src.ConfigFile = "~/.aws/config"
-	_, err = lint.Resolve(config.Query{Sources: src})
+	_, err = config.Query{Sources: src}.Resolve()
 	require.EqualError(t, err, "config: /h/.aws/config: cannot be read: not a regular file but a directory")
-	src.ConfigFile, src.CredentialsFile = "", "/h/.aws/credentials"
-	_, err = lint.Resolve(config.Query{Sources: src})
+	src.ConfigFile, src.CredentialsFile = "/nowhere", "/h/.aws/credentials"
+	_, err = config.Query{Sources: src}.Resolve()
 	require.ErrorIs(t, err, fs.ErrPermission)
-	require.EqualError(t, err, "config: /h/.aws/credentials: cannot be read: permission denied")
-}
-
-func TestFileThatCodeNamesMayBeMissing(t *testing.T) {
-	t.Parallel()
-	src := world.WithHome(fstest.MapFS{})
-	src.ConfigFile = "/nowhere"
-	s, err := lint.Resolve(config.Query{Sources: src})
+	src.CredentialsFile = ""
+	s, err = lint.Resolve(config.Query{Sources: src})
 	require.NoError(t, err)
-	require.Equal(t, config.FileStatus{Kind: "config", Path: "/nowhere", Status: "missing"}, s.Files[0])
-	require.Equal(t, []string{"missing-file"}, world.Codes(s.Diagnostics))
+	require.Equal(t, "missing", s.Files[0].Status)
+	require.Equal(t, []string{"missing-file", "unreadable-file"}, world.Codes(s.Diagnostics))
 }

@@ -33,18 +33,6 @@ func requireUnreadable(t *testing.T, src config.Sources) {
 	require.Contains(t, found, settings.Diagnostics[0])
 }
 
-func TestPipeIsNotOpened(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, syscall.Mkfifo(path, 0o600)) // Opening it would wait for a writer for ever.
-	requireUnreadable(t, world.Named(path))
-	for name, read := range world.Readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
-		err := read(false)
-		require.ErrorIs(t, err, sharedfile.ErrNotRegular, name)
-		require.EqualError(t, err, "config: "+path+": cannot be read: not a regular file")
-	}
-}
-
 // streams returns a file system of the operating system on which pipes and "-" have a text.
 func streams(text string, names *[]string) fs.FS {
 	return machine.FS{Stream: func(name string, limit int64) (string, error) {
@@ -84,25 +72,27 @@ func TestDashInAVariableIsTheNameOfAFile(t *testing.T) {
 	require.Empty(t, names)
 }
 
-func TestLinkLoopIsUnreadable(t *testing.T) {
+func TestPathOfNoFileThatCanBeReadIsUnreadable(t *testing.T) {
 	t.Parallel()
-	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.Symlink(path, path))
-	requireUnreadable(t, world.Named(path))
-	for name, read := range world.Readers(config.Sources{ConfigFile: path, CredentialsFile: path}) {
-		require.ErrorIs(t, read(false), syscall.ELOOP, name)
-	}
-}
-
-func TestFileWithoutPermissionIsUnreadable(t *testing.T) {
-	t.Parallel()
-	path := filepath.Join(t.TempDir(), "config")
-	require.NoError(t, os.WriteFile(path, []byte("[default]\n"), 0))
-	src := world.Named(path)
-	src.FS = world.Permitted()
-	requireUnreadable(t, src)
-	src.ConfigFile = path
-	for name, read := range world.Readers(src) {
-		require.ErrorIs(t, read(false), fs.ErrPermission, name)
+	for name, c := range map[string]struct {
+		create func(path string) error
+		want   error
+	}{
+		"a pipe, which would wait for a writer for ever": {func(path string) error { return syscall.Mkfifo(path, 0o600) }, sharedfile.ErrNotRegular},
+		"a loop of links":    {func(path string) error { return os.Symlink(path, path) }, syscall.ELOOP},
+		"without permission": {func(path string) error { return os.WriteFile(path, []byte("[default]\n"), 0) }, fs.ErrPermission},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filepath.Join(t.TempDir(), "config")
+			require.NoError(t, c.create(path))
+			src := world.Named(path)
+			src.FS = world.Permitted()
+			requireUnreadable(t, src)
+			src.ConfigFile = path
+			for name, read := range world.Readers(src) {
+				require.ErrorIs(t, read(false), c.want, name)
+			}
+		})
 	}
 }

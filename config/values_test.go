@@ -99,36 +99,25 @@ func requireReads[T any](t *testing.T, read func(string) (T, error), text string
 
 func TestValuesThatAreRefused(t *testing.T) {
 	t.Parallel()
-	for _, raw := range []string{
-		"", " ", "standard # x", "standardK", "adaptıve", `"standard"`, "adaptive_v3", "stan dard", "\x00standard",
-	} {
-		_, err := config.ReadMode(raw)
-		require.ErrorIs(t, err, config.ErrMode, raw)
+	refuses := func(read func(string) error, want error, texts ...string) {
+		for _, text := range texts {
+			require.ErrorIs(t, read(text), want, text)
+		}
 	}
-	for _, raw := range []string{
-		"", " ", "0", "000", "-1", "+-1", "++1", "+", "+ 1", "\u200b1", "abc", "1 2", "3.5", "0x3", "1_000", "1e3", "٣", "2147483648", "99999999999999999999", "5 # x",
-	} {
-		_, err := config.ReadMaxAttempts(raw)
-		require.ErrorIs(t, err, config.ErrMaxAttempts, raw)
-	}
-	for _, raw := range []string{"", " ", "5", "-1ns", "5 s", "5S", "1d", "soon", "9223372036854775808ns", "NaN", "5s # x"} {
-		_, err := config.ReadDuration(raw)
-		require.ErrorIs(t, err, config.ErrDuration, raw)
-		_, err = config.ReadMaxBackoff(raw)
-		require.ErrorIs(t, err, config.ErrMaxBackoff, raw)
-	}
-	for _, raw := range []string{"0", "0s", "-0h"} {
-		_, err := config.ReadMaxBackoff(raw)
-		require.ErrorIs(t, err, config.ErrMaxBackoff, raw)
-	}
-	for _, b := range []retry.Behavior{"", "V2.1", " v2.1", "2.1", "v2.2"} {
-		_, err := config.AcceptBehavior(b)
-		require.ErrorIs(t, err, config.ErrBehavior, b)
-	}
-	_, err := config.ReadMode("standard\nx")
-	require.ErrorIs(t, err, config.ErrMultiLine)
-	_, err = config.ReadMaxAttempts("5\n...")
-	require.ErrorIs(t, err, config.ErrMultiLine)
+	mode := func(text string) error { _, err := config.ReadMode(text); return err }
+	attempts := func(text string) error { _, err := config.ReadMaxAttempts(text); return err }
+	duration := func(text string) error { _, err := config.ReadDuration(text); return err }
+	backoff := func(text string) error { _, err := config.ReadMaxBackoff(text); return err }
+	behavior := func(text string) error { _, err := config.AcceptBehavior(retry.Behavior(text)); return err }
+	durations := []string{"", " ", "5", "-1ns", "5 s", "5S", "1d", "soon", "9223372036854775808ns", "NaN", "5s # x"}
+	refuses(mode, config.ErrMode, "", " ", "standard # x", "standardK", "adaptıve", `"standard"`, "adaptive_v3", "stan dard", "\x00standard")
+	refuses(attempts, config.ErrMaxAttempts, "", " ", "0", "000", "-1", "+-1", "++1", "+", "+ 1", "\u200b1", "abc", "1 2", "3.5", "0x3", "1_000",
+		"1e3", "٣", "2147483648", "99999999999999999999", "5 # x")
+	refuses(duration, config.ErrDuration, durations...)
+	refuses(backoff, config.ErrMaxBackoff, append(durations, "0", "0s", "-0h")...)
+	refuses(behavior, config.ErrBehavior, "", "V2.1", " v2.1", "2.1", "v2.2")
+	refuses(mode, config.ErrMultiLine, "standard\nx")
+	refuses(attempts, config.ErrMultiLine, "5\n...")
 }
 
 func TestValuesFromCodeAreNotReadAsText(t *testing.T) {
@@ -136,16 +125,14 @@ func TestValuesFromCodeAreNotReadAsText(t *testing.T) {
 	q := config.Query{Sources: world.Texts("", "")}
 	q.Given = []config.Candidate{
 		world.Option("WithMaxAttempts", "max_attempts", 7), world.Option("WithMaxBackoff", "max_backoff", 2*time.Second),
-		world.Option("WithMinDelay", "min_delay", time.Duration(0)),
-		world.InConfig("max_attempts", 0), world.InConfig("max_backoff", time.Duration(-1)),
+		world.InConfig("max_attempts", 0), world.InConfig("max_backoff", time.Duration(-1)), world.InConfig("behavior", retry.V20),
 	}
 	s, err := q.Resolve()
 	require.NoError(t, err)
-	require.Equal(t, 7, s.MaxAttempts.Value)
-	require.Equal(t, 2*time.Second, s.MaxBackoff.Value)
-	require.Equal(t, "option WithMaxBackoff", s.MaxBackoff.Origin.String())
-	require.Equal(t, "option WithMinDelay", s.MinDelay.Origin.String())
 	inCode := config.Origin{Kind: "default", Name: "WithConfig"}
+	require.Equal(t, 7, s.MaxAttempts.Value)
 	require.Equal(t, []config.Candidate{{Raw: "0", Origin: inCode}}, s.MaxAttempts.Overridden)
+	require.Equal(t, 2*time.Second, s.MaxBackoff.Value)
 	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: inCode}}, s.MaxBackoff.Overridden)
+	require.Equal(t, config.Setting[retry.Behavior]{Value: retry.V20, Raw: "v2.0", Origin: inCode, Overridden: []config.Candidate{}}, s.Behavior)
 }

@@ -10,40 +10,40 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// On a terminal the same words are printed, on more lines.
+// requireWidth requires that no line of a text is wider.
+func requireWidth(t *testing.T, width int, text, of string) {
+	t.Helper()
+	for line := range strings.Lines(text) {
+		require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, "%s: %s", of, line)
+	}
+}
+
+// On a terminal the same words are printed, on more lines. JSON and help are as they are.
 func TestTextFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText + "note = " + strings.Repeat("x", 200) + "\n"}
-	env := map[string]string{"AWS_MAX_ATTEMPTS": "4 ", "AWS_CONFIG_FILE": "/home/me/.aws/config"}
-	for _, args := range []string{
-		"explain --profile prod", "lint", "profiles --show-values", "classify --status 500",
-		"classify --status 503 --transport use_of_closed_connection", "profiles --strict",
+	sources := world(files, map[string]string{"AWS_MAX_ATTEMPTS": "4 ", "AWS_CONFIG_FILE": "/home/me/.aws/config"})
+	plain := strings.NewReplacer(" ", "", "\n", "")
+	for args, folds := range map[string]bool{
+		"explain --profile prod": true, "lint": true, "profiles --show-values": true, "classify --status 500": true,
+		"classify --status 503 --transport use_of_closed_connection": true, "profiles --strict": true,
+		"explain --json": false, "lint --json": false, "profiles --json": false, "classify --json --status 500": false, "help": false, "lint -h": false,
 	} {
+		wide, _, status := invoke(t, sources, strings.Fields(args)...)
+		require.NotEmpty(t, wide, args)
 		for _, width := range []int{80, 40, 30} {
-			var wide, narrow, errs bytes.Buffer
-			status := run(t.Context(), strings.Fields(args), system{out: &wide, errs: &errs, sources: world(files, env)})
-			require.Equal(t, status, run(t.Context(), strings.Fields(args), system{out: &narrow, errs: &errs, width: width, sources: world(files, env)}))
-			for line := range strings.Lines(narrow.String()) {
-				require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, "%s: %s", args, line)
+			var narrow bytes.Buffer
+			require.Equal(t, status, run(t.Context(), strings.Fields(args), system{out: &narrow, errs: io.Discard, build: build{Version: "v0.0.0-test"}, width: width, sources: sources}))
+			if !folds {
+				require.Equal(t, wide, narrow.String(), args)
+				continue
 			}
-			plain := strings.NewReplacer(" ", "", "\n", "")
-			require.Equal(t, plain.Replace(wide.String()), plain.Replace(narrow.String()))
+			requireWidth(t, width, narrow.String(), args)
+			require.Equal(t, plain.Replace(wide), plain.Replace(narrow.String()))
+			if args == "explain --profile prod" && width == 80 {
+				requireGolden(t, "explain-terminal", narrow.String())
+			}
 		}
-	}
-	var out bytes.Buffer
-	run(t.Context(), strings.Fields("explain --profile prod"), system{out: &out, width: 80, sources: world(files, env)})
-	requireGolden(t, "explain-terminal", out.String())
-}
-
-func TestJSONAndHelpAreNotFoldedForTheTerminal(t *testing.T) {
-	t.Parallel()
-	files := map[string]string{"home/me/.aws/config": configText}
-	for _, args := range []string{"explain --json", "lint --json", "profiles --json", "classify --json --status 500", "help", "lint -h"} {
-		var wide, narrow bytes.Buffer
-		run(t.Context(), strings.Fields(args), system{out: &wide, errs: io.Discard, sources: world(files, nil)})
-		run(t.Context(), strings.Fields(args), system{out: &narrow, errs: io.Discard, width: 20, sources: world(files, nil)})
-		require.Equal(t, wide.String(), narrow.String(), args)
-		require.NotEmpty(t, wide.String(), args)
 	}
 }
 
@@ -63,52 +63,57 @@ func TestHelpFitsATerminal(t *testing.T) {
 	names := commandNames()
 	require.Len(t, names, 8)
 	for _, name := range append(names, "") {
-		var out bytes.Buffer
-		args := strings.Fields(name + " --help")
-		require.Zero(t, run(t.Context(), args, system{out: &out}))
+		out, _, status := invoke(t, world(nil, nil), strings.Fields(name+" --help")...)
+		require.Zero(t, status)
 		if name == "completion" {
 			continue // its text is of cobra
 		}
-		for line := range strings.Lines(out.String()) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), 88, "%s: %s", name, line)
-		}
-		require.Regexp(t, `\n +--json +print JSON`, out.String())
+		requireWidth(t, 88, out, name)
+		require.Regexp(t, `\n +--json +print JSON`, out)
 	}
 }
 
-func TestMissingOrMisspeltNamesAreUsageErrors(t *testing.T) {
+func TestArgumentsThatMakeNoSenseAreUsageErrors(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"lnt":                `awsretry: unknown command "lnt" for "awsretry"; did you mean lint?; awsretry -h shows the flags`,
-		"explain --profil x": "awsretry explain: unknown flag: --profil; did you mean --profile?; awsretry explain -h shows the flags",
-		"explain --xyzzy":    "awsretry explain: unknown flag: --xyzzy; awsretry explain -h shows the flags",
-		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; did you mean --profile?; awsretry explain -h shows the flags",
-		"explain -x":         "awsretry explain: unknown shorthand flag: 'x' in -x; awsretry explain -h shows the flags",
-		"lint --config x":    "awsretry lint: unknown flag: --config; did you mean --config-file?; awsretry lint -h shows the flags",
-		"completion":         `awsretry completion: a shell is missing; awsretry completion -h shows the flags`,
-		"completion ksh":     `awsretry completion: unknown command "ksh" for "awsretry completion"; awsretry completion -h shows the flags`,
-		"simulate --out x":   "awsretry simulate: unknown flag: --out; did you mean --outage or --output?; awsretry simulate -h shows the flags",
+		"lnt":                `awsretry: unknown command "lnt" for "awsretry"; did you mean lint?`,
+		"help lnt":           `awsretry help: unknown command "lnt" for "awsretry"; did you mean lint?`,
+		"explode":            `awsretry: unknown command "explode" for "awsretry"`,
+		"lint file":          `awsretry lint: unknown command "file" for "awsretry lint"`,
+		"explain --profil x": "awsretry explain: unknown flag: --profil; did you mean --profile?",
+		"explain --xyzzy":    "awsretry explain: unknown flag: --xyzzy",
+		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; did you mean --profile?",
+		"explain -x":         "awsretry explain: unknown shorthand flag: 'x' in -x",
+		"lint --config x":    "awsretry lint: unknown flag: --config; did you mean --config-file?",
+		"completion":         "awsretry completion: a shell is missing",
+		"completion ksh":     `awsretry completion: unknown command "ksh" for "awsretry completion"`,
+		"simulate --out x":   "awsretry simulate: unknown flag: --out; did you mean --outage or --output?",
+		// An empty one is most often a variable of the shell that is not set.
+		"explain --profile=":                     "awsretry explain: --profile: must not be empty",
+		"lint --config-file=":                    "awsretry lint: --config-file: must not be empty",
+		"profiles --credentials-file=":           "awsretry profiles: --credentials-file: must not be empty",
+		"simulate --output=":                     "awsretry simulate: --output: must not be empty",
+		"simulate --fail=":                       "awsretry simulate: --fail: must not be empty",
+		"explain --behavior v3":                  `awsretry explain: invalid argument "v3" for "--behavior" flag: must be one of v2.0, v2.1`,
+		"classify --status 503x":                 `awsretry classify: invalid argument "503x" for "--status" flag: must be a number from 0 to 999`,
+		"classify --status 1000 --json":          `awsretry classify: invalid argument "1000" for "--status" flag: must be a number from 0 to 999`,
+		"classify --modeled maybe":               `awsretry classify: invalid argument "maybe" for "--modeled" flag: must be one of retryable, throttling, not_retryable`,
+		"classify --header Retry-After":          `awsretry classify: invalid argument "Retry-After" for "--header" flag: must have the form "K: V" or K=V`,
+		"classify --header =5":                   `awsretry classify: invalid argument "=5" for "--header" flag: must have the form "K: V" or K=V`,
+		"classify --candidate-skew-s NaN":        `awsretry classify: invalid argument "NaN" for "--candidate-skew-s" flag: must be a number of seconds, at most 9000000000`,
+		"classify --attempt-skew-s 9000000000.1": `awsretry classify: invalid argument "9000000000.1" for "--attempt-skew-s" flag: must be a number of seconds, at most 9000000000`,
 	} {
-		var out, errs bytes.Buffer
-		require.Equal(t, exitUsage, run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs}))
-		require.Empty(t, out.String())
-		require.Equal(t, want+"\n", errs.String())
+		out, errs, status := invoke(t, world(nil, nil), strings.Fields(args)...)
+		require.Equal(t, exitUsage, status, args)
+		require.Empty(t, out)
+		command, _, _ := strings.Cut(want, ":")
+		require.Equal(t, want+"; "+command+" -h shows the flags\n", errs)
 	}
-}
-
-// Such as --profile "$PROFILE" with a variable that is not set.
-func TestEmptyFlagsAreRefused(t *testing.T) {
-	t.Parallel()
-	for _, args := range []string{
-		"explain --profile=", "lint --config-file=", "profiles --credentials-file=", "simulate --output=", "simulate --fail=",
-	} {
-		var out, errs bytes.Buffer
-		require.Equal(t, exitUsage, run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs, sources: world(goodFile(), nil)}), args)
-		require.Empty(t, out.String())
-		command, flag, _ := strings.Cut(strings.TrimSuffix(args, "="), " ")
-		require.Equal(t, "awsretry "+command+": "+flag+": must not be empty; awsretry "+command+" -h shows the flags\n", errs.String())
-	}
-	require.Zero(t, run(t.Context(), []string{"classify", "--service", "", "--code", "", "--status", "500"}, system{out: io.Discard, errs: io.Discard}))
+	_, errs, status := invoke(t, world(nil, nil), []string{}...) // of nil, cobra takes the arguments of the test
+	require.Equal(t, exitUsage, status)
+	require.True(t, strings.HasSuffix(errs, "\nawsretry: a command is missing; awsretry -h shows the flags\n"), errs)
+	_, _, status = invoke(t, world(nil, nil), "classify", "--service", "", "--code", "", "--status", "500")
+	require.Zero(t, status)
 }
 
 func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
@@ -117,38 +122,47 @@ func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 		"home/me/.aws/config": configText + "[profile my team]\n[profile \x1b[31m]\n", "home/me/.aws/credentials": credentialsText,
 		"other": "[profile elsewhere]\n",
 	}
-	for name, c := range map[string]struct {
-		words []string
-		want  []string
-	}{
-		"the beginning of a command":     {[]string{"ex"}, []string{"explain"}},
-		"of help":                        {[]string{"help", "l"}, []string{"lint"}},
-		"the beginning of a flag":        {[]string{"explain", "--profile", "prod", "--b"}, []string{"--behavior"}},
-		"profiles":                       {[]string{"explain", "--profile", ""}, []string{"default", "my team", "old", "prod"}},
-		"profiles of a file":             {[]string{"explain", "--config-file", "/other", "--credentials-file", "/none", "--profile", ""}, []string{"elsewhere"}},
-		"profiles of the standard input": {[]string{"explain", "--config-file", "-", "--profile", ""}, nil},
-		"behaviors":                      {[]string{"explain", "--behavior", ""}, []string{"v2.0", "v2.1"}},
-		"services":                       {[]string{"explain", "--service", "dynamo"}, []string{"dynamodb", "dynamodb-streams"}},
-		"models":                         {[]string{"classify", "--modeled", "r"}, []string{"retryable"}},
-		"kinds":                          {[]string{"classify", "--transport", "dns_t"}, []string{"dns_temporary", "dns_timeout"}},
-		"shells":                         {[]string{"completion", ""}, []string{"bash", "zsh", "fish", "powershell"}},
+	for words, want := range map[string]string{
+		"ex":                                 "explain",
+		"help l":                             "lint",
+		"explain --profile prod --b":         "--behavior",
+		"explain --profile ":                 "default|my team|old|prod",
+		"explain --config-file - --profile ": "",
+		"explain --config-file /other --credentials-file /none --profile ": "elsewhere",
+		"explain --behavior ":        "v2.0|v2.1",
+		"explain --service dynamo":   "dynamodb|dynamodb-streams",
+		"classify --modeled r":       "retryable",
+		"classify --transport dns_t": "dns_temporary|dns_timeout",
+		"completion ":                "bash|zsh|fish|powershell",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var out bytes.Buffer
-			require.Zero(t, run(t.Context(), append([]string{"__complete"}, c.words...), system{in: strings.NewReader("[profile typed]\n"), out: &out, errs: io.Discard, sources: world(files, nil)}))
-			var offered []string
-			for line := range strings.Lines(out.String()) {
-				if word, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); !strings.HasPrefix(word, ":") {
-					offered = append(offered, word)
-				}
+		out, _, status := invoke(t, world(files, nil), append([]string{"__complete"}, strings.Split(words, " ")...)...)
+		require.Zero(t, status)
+		var offered []string
+		for line := range strings.Lines(out) {
+			if word, _, _ := strings.Cut(strings.TrimSpace(line), "\t"); !strings.HasPrefix(word, ":") {
+				offered = append(offered, word)
 			}
-			require.Subset(t, c.want, offered)
-			for _, want := range c.want {
-				if strings.HasPrefix(want, c.words[len(c.words)-1]) {
-					require.Contains(t, offered, want)
-				}
-			}
+		}
+		require.ElementsMatch(t, strings.FieldsFunc(want, func(r rune) bool { return r == '|' }), offered, words)
+	}
+}
+
+// Each of these reads the config file, once or several times.
+func TestDashIsStandardInput(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"lint --config-file -":                         `-:2: error: [default] max_attempts: "x": must be`,
+		"lint --config-file - --json":                  `"file":"-","line":2`,
+		"profiles --config-file - --show-values":       "max_attempts = x",
+		"explain --config-file -":                      `-:2: [default] max_attempts`,
+		"profiles --show-values --credentials-file - ": "max_attempts = x",
+		"simulate --config-file - --vs v2.0":           `-:2: [default] max_attempts`,
+	} {
+		var out bytes.Buffer
+		status := run(t.Context(), strings.Fields(args), system{
+			in: strings.NewReader("[default]\nmax_attempts = x\n"), out: &out, errs: &out, sources: world(nil, nil),
 		})
+		require.Contains(t, out.String(), want, args)
+		require.Equal(t, strings.HasPrefix(args, "profiles"), status == exitFine, args)
 	}
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -11,108 +10,53 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// classifying runs the command and returns its exit status and its output.
-func classifying(t *testing.T, args ...string) (status int, out, errs string) {
+// classified returns what classify prints in JSON, and its warnings.
+func classified(t *testing.T, args ...string) (members map[string]any, errs string) {
 	t.Helper()
-	var stdout, stderr bytes.Buffer
-	status = run(t.Context(), append([]string{"classify"}, args...), system{out: &stdout, errs: &stderr, sources: world(nil, nil)})
-	return status, stdout.String(), stderr.String()
-}
-
-func TestClassifyOutput(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct{ name, args string }{
-		{"help", "-h"},
-		{"nothing", ""},
-		{"nothing-json", "--json"},
-		{"throttle", "--status 503 --code SlowDown --header x-amz-retry-after=1500"},
-		{"throttle-json", "--status 503 --code SlowDown --header x-amz-retry-after=1500 --json"},
-		{"forbidden", "--status 503 --modeled not_retryable"},
-		{"forbidden-json", "--status 503 --modeled not_retryable --json"},
-		{"skew-json", "--status 403 --code RequestTimeTooSkewed --candidate-skew-s 300 --json"},
-		{"transport", "--transport dns_not_found"},
-		{"service", "--service dynamodb --status 400 --code ReplicatedWriteConflictException"},
-		{"bad-status", "--status 503x"},
-		{"bad-status-json", "--status 1000 --json"},
-		{"bad-transport", "--transport broken"},
-		{"bad-model", "--modeled maybe"},
-		{"bad-header", "--header Retry-After"},
-		{"bad-skew", "--candidate-skew-s NaN"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			status, out, errs := classifying(t, strings.Fields(c.args)...)
-			command := strings.TrimRight("awsretry classify "+c.args, " ")
-			requireGolden(t, "classify-"+c.name, fmt.Sprintf("$ %s\n%s--- stderr\n%s--- exit %d\n", command, out, errs, status))
-		})
-	}
+	out, errs, status := invoke(t, world(nil, nil), append([]string{"classify", "--json"}, args...)...)
+	require.Zero(t, status, errs)
+	require.NoError(t, json.Unmarshal([]byte(out), &members))
+	return members, errs
 }
 
 func TestClassifyHeaders(t *testing.T) {
 	t.Parallel()
-	seconds := func(s float64) *float64 { return &s }
+	const longest, unread = 9223372036.854776, "x" // a header that counts as absent, of which a warning tells
 	for _, c := range []struct {
-		name string
-		args []string
-		want *float64
+		name    string
+		headers []string
+		want    any // seconds; nil is none
 	}{
 		{"none", nil, nil},
-		{"milliseconds", []string{"--header", "x-amz-retry-after=250"}, seconds(0.25)},
-		{"any case and spaces", []string{"--header", " X-Amz-Retry-After = 250 "}, seconds(0.25)},
-		{"zero", []string{"--header", "x-amz-retry-after=0"}, seconds(0)},
-		{"seconds", []string{"--header", "Retry-After=2"}, seconds(2)},
-		{"the one of AWS counts first", []string{"--header", "Retry-After=2", "--header", "x-amz-retry-after=1"}, seconds(0.001)},
-		{"the other one if that is no number", []string{"--header", "Retry-After=2", "--header", "x-amz-retry-after=soon"}, seconds(2)},
-		{"the last of two", []string{"--header", "Retry-After=2", "--header", "Retry-After=3"}, seconds(3)},
-		{"more than there is", []string{"--header", "Retry-After=99999999999999"}, seconds(9223372036.854775807)},
-		{"more seconds than there are", []string{"--header", "Retry-After=99999999999"}, seconds(9223372036.854775807)},
-		{"more seconds than there are numbers", []string{"--header", "Retry-After=9223372036854775808"}, seconds(9223372036.854775807)},
-		{"more milliseconds than there are numbers", []string{"--header", "x-amz-retry-after=9223372036854775808"}, nil},
-		{"negative", []string{"--header", "x-amz-retry-after=-1"}, nil},
-		{"a date", []string{"--header", "Retry-After=Wed, 21 Oct 2026 07:28:00 GMT"}, nil},
-		{"an equals sign in the value", []string{"--header", "x-amz-retry-after=1=1"}, nil},
-		{"another header", []string{"--header", "date=5"}, nil},
+		{"milliseconds", []string{"x-amz-retry-after=250"}, 0.25},
+		{"any case and spaces", []string{" X-Amz-Retry-After = 250 "}, 0.25},
+		{"zero", []string{"x-amz-retry-after=0"}, 0.0},
+		{"seconds", []string{"Retry-After: 2"}, 2.0},
+		{"the one of AWS counts first", []string{"Retry-After=2", "x-amz-retry-after=1"}, 0.001},
+		{"the other one if that is no number", []string{"Retry-After=2", "x-amz-retry-after=soon"}, 2.0},
+		{"the last of two", []string{"Retry-After=2", "Retry-After=3"}, 3.0},
+		{"more than there is", []string{"Retry-After=99999999999999"}, longest},
+		{"more seconds than there are numbers", []string{"Retry-After=9223372036854775808"}, longest},
+		{"more milliseconds than there are numbers", []string{"x-amz-retry-after=9223372036854775808"}, unread},
+		{"negative", []string{"x-amz-retry-after=-1"}, unread},
+		{"a date", []string{"Retry-After=Wed, 21 Oct 2026 07:28:00 GMT"}, unread},
+		{"no value", []string{"Retry-After:"}, unread},
+		{"an equals sign in the value", []string{"x-amz-retry-after=1=1"}, unread},
+		{"another header", []string{"date=5"}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			status, out, errs := classifying(t, append(c.args, "--status", "503", "--json")...)
-			require.Zero(t, status, errs)
-			var got struct {
-				RetryAfter *float64 `json:"retry_after_s"`
+			args := []string{"--status", "503"}
+			for _, header := range c.headers {
+				args = append(args, "--header", header)
 			}
-			require.NoError(t, json.Unmarshal([]byte(out), &got))
-			require.Equal(t, c.want, got.RetryAfter)
+			got, errs := classified(t, args...)
+			if c.want == unread {
+				require.Equal(t, fmt.Sprintf("awsretry classify: warning: --header %q: the value is not a whole number of 0 or more, so the header counts as absent\n", c.headers[0]), errs)
+				c.want = nil
+			}
+			require.Equal(t, c.want, got["retry_after_s"])
 		})
-	}
-}
-
-func TestClassifyWarnsOfAHeaderThatItDoesNotRead(t *testing.T) {
-	t.Parallel()
-	for header, unread := range map[string]bool{
-		"Retry-After: 2": false, "Retry-After: 1.5": true, "retry-after=Wed, 21 Oct 2026 07:28:00 GMT": true, "Retry-After:": true, "retry-after: -1": true,
-		"x-amz-retry-after: 1s": true, "x-amz-retry-after: 1500": false, "date: soon": false,
-	} {
-		status, _, errs := classifying(t, "--status", "503", "--header", header)
-		require.Zero(t, status)
-		want := ""
-		if unread {
-			want = fmt.Sprintf("awsretry classify: warning: --header %q: the value is not a whole number of 0 or more, so the header counts as absent\n", header)
-		}
-		require.Equal(t, want, errs)
-	}
-}
-
-func TestClassifyTakesTheCodeOfAHeader(t *testing.T) {
-	t.Parallel()
-	for args, want := range map[string]bool{
-		"--header x-amzn-ErrorType=com.amazon#ThrottlingException:http://x":        true,
-		"--header x-amzn-ErrorType=ThrottlingException --code ValidationException": false,
-		"--header x-amzn-ErrorType=ValidationException --code ThrottlingException": true,
-		"--header x-amzn-ErrorMessage=ThrottlingException":                         false,
-		"--header x-amzn-ErrorType=":                                               false,
-	} {
-		_, out, _ := classifying(t, append(strings.Fields(args), "--json")...)
-		require.Contains(t, out, fmt.Sprintf(`"throttling":%t`, want), args)
 	}
 }
 
@@ -135,6 +79,9 @@ func TestClassifyFlagsAreSignsOfTheFailure(t *testing.T) {
 		{"a skew", "--status 403 --code RequestTimeTooSkewed --candidate-skew-s -300", "retryable clock_skew"},
 		{"a skew that the request knew", "--status 403 --code RequestTimeTooSkewed --attempt-skew-s -299.5 --candidate-skew-s -300", ""},
 		{"no skew", "--status 403 --code RequestTimeTooSkewed", ""},
+		{"a code of a header", "--header x-amzn-ErrorType=com.amazon#ThrottlingException:http://x", "retryable throttling"},
+		{"a code of a flag beats it", "--header x-amzn-ErrorType=ThrottlingException --code ValidationException", ""},
+		{"another header", "--header x-amzn-ErrorMessage=ThrottlingException", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -143,13 +90,10 @@ func TestClassifyFlagsAreSignsOfTheFailure(t *testing.T) {
 	}
 }
 
-// traitsOf returns the names of what --json prints as true.
+// traitsOf returns the names of what is true in the JSON.
 func traitsOf(t *testing.T, args ...string) (names []string) {
 	t.Helper()
-	status, out, errs := classifying(t, append(args, "--json")...)
-	require.Zero(t, status, errs)
-	var members map[string]any
-	require.NoError(t, json.Unmarshal([]byte(out), &members))
+	members, _ := classified(t, args...)
 	for name, value := range members {
 		if value == true {
 			names = append(names, name)

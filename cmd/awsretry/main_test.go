@@ -68,12 +68,9 @@ func bothFiles() map[string]string {
 	return map[string]string{"home/me/.aws/config": configText, "home/me/.aws/credentials": credentialsText}
 }
 
-func goodFile() map[string]string {
-	return map[string]string{"home/me/.aws/config": "[default]\nmax_attempts = 4\n"}
-}
-
-func brokenFile() map[string]string {
-	return map[string]string{"home/me/.aws/config": "[default]\nregion = x\n[profile y\n"}
+// configFile are the shared files of a machine with a config file alone.
+func configFile(text string) map[string]string {
+	return map[string]string{"home/me/.aws/config": text}
 }
 
 // unusualFiles have control characters, and what some tools read in another way.
@@ -85,14 +82,20 @@ func unusualFiles() map[string]string {
 	}
 }
 
-// runSimulate runs the command with a profile that has settings.
-func runSimulate(t *testing.T, args ...string) (out, errs string, status int) {
+// invoke runs the command with these sources, and returns its output and its exit status.
+func invoke(t *testing.T, sources config.Sources, args ...string) (out, errs string, status int) {
 	t.Helper()
 	var o, e bytes.Buffer
-	status = run(t.Context(), append([]string{"simulate"}, args...), system{
-		in: strings.NewReader(""), out: &o, errs: &e, build: build{Version: "v0.0.0-test"}, sources: world(bothFiles(), nil),
+	status = run(t.Context(), args, system{
+		in: strings.NewReader(""), out: &o, errs: &e, build: build{Version: "v0.0.0-test"}, sources: sources,
 	})
 	return o.String(), e.String(), status
+}
+
+// runSimulate runs simulate with a profile that has settings.
+func runSimulate(t *testing.T, args ...string) (out, errs string, status int) {
+	t.Helper()
+	return invoke(t, world(bothFiles(), nil), append([]string{"simulate"}, args...)...)
 }
 
 func requireGolden(t *testing.T, name, got string) {
@@ -106,32 +109,93 @@ func requireGolden(t *testing.T, name, got string) {
 	require.Equal(t, string(want), got)
 }
 
-// requireOutput runs a command. Its golden file has what it prints and its exit status.
+// requireOutput compares what a command prints, and its exit status, with a golden file.
 func requireOutput(t *testing.T, name, args string, sources config.Sources) {
 	t.Helper()
-	var out, errs bytes.Buffer
-	status := run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs, sources: sources})
+	out, errs, status := invoke(t, sources, strings.Fields(args)...)
 	for _, secret := range []string{"AKIAEXAMPLE", "notareal"} {
-		require.NotContains(t, out.String()+errs.String(), secret)
+		require.NotContains(t, out+errs, secret)
 	}
-	requireGolden(t, name, fmt.Sprintf("$ awsretry %s\n%s--- stderr\n%s--- exit %d\n", args, &out, &errs, status))
+	requireGolden(t, name, fmt.Sprintf("$ awsretry %s\n%s--- stderr\n%s--- exit %d\n", args, out, errs, status))
 }
 
 func TestOutput(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, args string }{
-		{name: "no-command"},
+	for _, c := range []struct {
+		name, args string
+		files, env map[string]string
+	}{
 		{name: "help", args: "help"},
-		{name: "help-command", args: "help lint"},
-		{name: "unknown-command", args: "explode"},
-		{name: "unknown-flag", args: "lint --profiles"},
-		{name: "unexpected-argument", args: "lint file"},
-		{name: "help-unknown-command", args: "help lnt"},
+		{name: "classify-help", args: "classify -h"},
+		{name: "explain-prod", args: "explain --profile prod", files: bothFiles(), env: map[string]string{"AWS_MAX_ATTEMPTS": " +010 "}},
+		{name: "explain-prod-json", args: "explain --profile prod --json", files: bothFiles(), env: map[string]string{"AWS_MAX_ATTEMPTS": " +010 "}},
+		{name: "explain-dynamodb", args: "explain --service dynamodb", files: configFile("[default]\nmax_attempts = 4\n"), env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+		{name: "explain-v20", args: "explain --behavior v2.0 --service dynamodb"},
+		{name: "explain-escapes", args: "explain", files: unusualFiles()},
+		{name: "explain-one-attempt", args: "explain", env: map[string]string{"AWS_MAX_ATTEMPTS": "1"}},
+		{name: "explain-many-attempts", args: "explain", env: map[string]string{"AWS_MAX_ATTEMPTS": "1000"}},
+		{name: "explain-bad-value", args: "explain --profile old", files: bothFiles()},
+		{name: "explain-bad-value-json", args: "explain --profile old --json", files: bothFiles()},
+		{name: "explain-no-profile-json", args: "explain --profile prd --json", files: bothFiles()},
+		{name: "lint", args: "lint", files: bothFiles()},
+		{name: "lint-json", args: "lint --json", files: bothFiles()},
+		{name: "lint-escapes", args: "lint", files: unusualFiles()},
+		{name: "profiles-values", args: "profiles --show-values", files: bothFiles()},
+		{name: "profiles-escapes", args: "profiles --show-values", files: unusualFiles()},
+		{name: "profiles-escapes-json", args: "profiles --show-values --json", files: unusualFiles()},
+		{name: "classify-throttle", args: "classify --status 503 --code SlowDown --header x-amz-retry-after=1500"},
+		{name: "classify-forbidden", args: "classify --status 503 --modeled not_retryable"},
+		{name: "classify-throttle-json", args: "classify --status 503 --code SlowDown --header x-amz-retry-after=1500 --json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			requireOutput(t, c.name, c.args, world(nil, nil))
+			requireOutput(t, c.name, c.args, world(c.files, c.env))
 		})
+	}
+}
+
+// What else the commands say of a file and a variable, and their exit status.
+func TestFindingsAndErrors(t *testing.T) {
+	t.Parallel()
+	const misspelt, broken = "[default]\nretry-mode = x\n", "[default]\nregion = x\n[profile y\n"
+	const skipped = `/home/me/.aws/config:3: warning: "[profile y": a section header must end with ']'; the line is skipped [malformed-line]`
+	const refused = `/home/me/.aws/config:3: "[profile y": a section header must end with ']'`
+	const inJSON = `{"error":{"code":"parse-error","message":"/home/me/.aws/config:3: \"[profile y\": a section header must end with ']'","origin":{"kind":"shared-config","file":"/home/me/.aws/config","line":3}}}`
+	for _, c := range []struct {
+		args, config string
+		env          string // a variable with its value
+		status       int
+		out, errs    string // a part of it; empty for no output
+	}{
+		{"explain", "", "AWS_SDK_LOAD_CONFIG=1", exitFine, "Diagnostics\n  warning: AWS_SDK_LOAD_CONFIG is set and has no effect", ""},
+		{"explain", broken, "", exitFine, skipped, ""},
+		{"explain --strict", broken, "", exitBad, "", "awsretry explain: " + refused + "\n"},
+		{"explain --strict --json --profile x", broken, "", exitBad, inJSON, "awsretry explain: " + refused + "\n"},
+		{"explain", "", "AWS_MAX_ATTEMPTS=0", exitFine, `error: AWS_MAX_ATTEMPTS: "0": must be a decimal integer`, ""},
+		{"explain --json", "", "AWS_MAX_ATTEMPTS=0", exitFine, `"overridden":[{"raw":"0","valid":false,`, ""},
+		{"explain --json", "", "AWS_RETRY_MODE=bogus", exitBad, `"error":{"code":"invalid-value",`, `awsretry explain: AWS_RETRY_MODE: "bogus": must be`},
+		{
+			"explain --config-file /home/me --json", misspelt, "", exitBad,
+			`{"error":{"code":"unreadable-file","message":"/home/me: cannot be read: not a regular file but a directory","origin":{"kind":"shared-config","file":"/home/me"}}}`,
+			"awsretry explain: /home/me: cannot be read",
+		},
+		{"lint", misspelt, "", exitFine, `/home/me/.aws/config:2: warning: "retry-mode" is not`, ""},
+		{"lint --strict", misspelt, "", exitBad, `/home/me/.aws/config:2: warning: "retry-mode" is not`, ""},
+		{"lint", broken, "", exitFine, skipped, ""},
+		{"lint --strict --json", broken, "", exitBad, `{"severity":"error","code":"parse-error",`, ""},
+		{"lint --strict", "[default]\nmax_attempts = 4\n", "", exitFine, "", ""},
+		{"lint --config-file /nowhere", "", "", exitBad, "/nowhere: error: the config file that an option names does not exist", ""},
+		{"lint", "", "AWS_MAX_ATTEMPTS=ten", exitBad, `error: AWS_MAX_ATTEMPTS: "ten": must be`, ""},
+		{"profiles --json", broken, "", exitFine, `{"profiles":{"default":{"region":"***"}}}`, skipped},
+		{"profiles --strict --json", broken, "", exitBad, inJSON, "awsretry profiles: " + refused + "\n"},
+		{"simulate", broken, "AWS_MAX_ATTEMPTS=x", exitBad, "", `awsretry simulate: AWS_MAX_ATTEMPTS: "x": must be`},
+	} {
+		name, value, _ := strings.Cut(c.env, "=")
+		out, errs, status := invoke(t, world(configFile(c.config), map[string]string{name: value}), strings.Fields(c.args)...)
+		require.Equal(t, c.status, status, c.args)
+		require.Contains(t, out, c.out, c.args)
+		require.Contains(t, errs, c.errs, c.args)
+		require.Equal(t, []bool{c.out == "", c.errs == ""}, []bool{out == "", errs == ""}, c.args)
 	}
 }
 

@@ -78,9 +78,8 @@ func TestUnknownServiceIsAWarning(t *testing.T) {
 		"classify --service autoscaling --status 500":           "",
 		"explain --service=":                                    "",
 	} {
-		var out, errs bytes.Buffer
-		run(t.Context(), strings.Fields(args), system{out: &out, errs: &errs, sources: world(nil, nil)})
-		first, _, _ := strings.Cut(errs.String(), "\n")
+		_, errs, _ := invoke(t, world(nil, nil), strings.Fields(args)...)
+		first, _, _ := strings.Cut(errs, "\n")
 		if want == "" {
 			require.Empty(t, first, args)
 			continue

@@ -19,7 +19,6 @@ const storm = "--queue --workers 0 --limit 100 --offered 80 --timeout 1s --phase
 func TestSimulatedFigures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, args string }{
-		{"v20", "--vs v2.0 --fail 0.25 --limit 500 --offered 100"},
 		{"adaptive", "--vs adaptive"},
 		{"peak", "--workers 0 --limit 200 --offered 150 --phase 30s:offered=4x --phase 60s:offered=1x --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
 		{"outage", "--outage 2m --limit 500 --offered 100 --vs max_attempts=5 --vs max_attempts=10"},
@@ -31,36 +30,13 @@ func TestSimulatedFigures(t *testing.T) {
 		{"calls", "--calls 1000 --vs adaptive --vs max_attempts=10"},
 		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
 		{"hold", "--limit 5 --burst 1 --workers 10 --vs adaptive --vs hold"},
-		{"known", "--limit 20 --burst 100 --workers 200 --seed 1 --vs adaptive --vs send_limit=20:100"},
 		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500 --burst 100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
-		{"short-outage", "--outage 20s --limit 500 --offered 100 --vs max_attempts=10 --vs adaptive,max_elapsed=2s"},
-		{"too-many-open", "--profile prod --workers 0 --limit 1 --offered 5000"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			requireSimulated(t, c.name, c.args)
 		})
 	}
-}
-
-// The guide of AWS has about 22 % and 32 % for v2.1.
-func TestSimulateHasTheDrainPointsOfTheGuide(t *testing.T) {
-	t.Parallel()
-	out, _, status := runSimulate(t, "--json", "--vs", "v2.0", "--offered", "10")
-	require.Zero(t, status)
-	var got struct {
-		Variants []struct {
-			Share    float64 `json:"drain_point"`
-			Timeouts float64 `json:"drain_point_timeouts"`
-			Throttle float64 `json:"drain_point_throttling"`
-		}
-	}
-	require.NoError(t, json.Unmarshal([]byte(out), &got))
-	require.Len(t, got.Variants, 2)
-	require.InDelta(t, 0.22, got.Variants[0].Share, 0.01)
-	require.InDelta(t, 0.32, got.Variants[0].Throttle, 0.01)
-	require.InDelta(t, 0.32, got.Variants[1].Share, 0.01)
-	require.InDelta(t, 0.246, got.Variants[1].Timeouts, 0.001)
 }
 
 // TestStormEndsByTheNumberOfItsQuotas holds the table of docs/simulate.md: how many seconds after the pause all is well.

@@ -17,72 +17,54 @@ import (
 
 func TestSimulateRefusesBadFlags(t *testing.T) {
 	t.Parallel()
+	const few = "--calls 5 --limit 20 --offered 20 --seed 1 "
+	const variants = "must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+		"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D"
 	for args, want := range map[string]string{
-		"--limit x":             `invalid argument "x" for "--limit" flag: strconv.ParseFloat: parsing "x": invalid syntax`,
 		"--limit -1":            `--limit: must be from 0 to 1000000, not -1`,
-		"--limit NaN":           `--limit: must be from 0 to 1000000, not NaN`,
 		"--burst 0.5":           `--burst: must be from 1 to 1000000, not 0.5`,
 		"--within 0s":           `--within: must be above 0s`,
 		"--phase 30s":           `--phase 30s: must be TIME:KEY=VALUE;KEY=VALUE, such as 30s:offered=4x;fail=0.5`,
-		"--phase x:fail=1":      `--phase x:fail=1: must be TIME:KEY=VALUE;KEY=VALUE, such as 30s:offered=4x;fail=0.5`,
 		"--phase 30s:fail":      `--phase 30s:fail: "fail": strconv.ParseFloat: parsing "": invalid syntax`,
 		"--phase 30s:fail=2":    `--phase 30s:fail=2: fail: must be from 0 to 1, not 2`,
 		"--phase 30s:limit=-1x": `--phase 30s:limit=-1x: "limit=-1x": must be a number from 0 to 1000000 before the x`,
 		"--phase 30s:limit=2x;burst=0.1;offered=9": `--phase 30s:limit=2x;burst=0.1;offered=9: burst: must be from 1 to 1000000, not 0.1`,
-		"--phase 30s:workers=1.5":                  `--phase 30s:workers=1.5: "workers=1.5": strconv.ParseInt: parsing "1.5": invalid syntax`,
 		"--phase 30s:latency=2s..1s":               `--phase 30s:latency=2s..1s: latency: must be from 0s to 1h, with the shorter time first`,
-		"--phase 30s:timeout=soon":                 `--phase 30s:timeout=soon: "timeout=soon": time: invalid duration "soon"`,
-		"--phase 30s:timeout=2h":                   `--phase 30s:timeout=2h: timeout: must be from 0s to 1h`,
 		"--phase 30s:clients=2":                    `--phase 30s:clients=2: "clients=2": the key must be offered, workers, limit, burst, fail, throttle, latency or timeout`,
-		"--phase 50s:fail=1 --duration 40s":        `--phase 50s:fail=1: the change at 50s must come before the end of the run at 40s`,
-		"--phase 25h:fail=1":                       `--phase 25h:fail=1: the change at 25h0m0s must come before the end of the run at 24h0m0s`,
 		"--phase 2562047h:fail=1":                  `--phase 2562047h:fail=1: the change at 2562047h0m0s must come before the end of the run at 24h0m0s`,
 		"--outage 23h59m50s":                       `--outage 23h59m50s: the change at 24h0m20s must come before the end of the run at 24h0m0s`,
-		"--outage 2m --duration 60s":               `--outage 2m0s: the change at 2m30s must come before the end of the run at 1m0s`,
 		"--outage 4h --calls 5":                    `--outage 4h0m0s: the change at 4h0m30s must come before the end of the run at 4h0m0s`,
 		"--phase 31s:workers=5 --workers 0":        `--phase 31s: workers need --workers above 0`,
 		"--clients 2 --phase 31s:workers=150x":     `--clients and --workers: at most 20000 workers in all, not 30000`,
 		"--workers -1":                             `--workers: must be from 0 to 20000, not -1`,
 		"--clients 0":                              `--clients: must be from 1 to 20000`,
-		"--clients 100000000000000000":             `--clients: must be from 1 to 20000`,
-		"--limit 0":                                `--limit: must be above 0`,
 		"--seed 0":                                 `--seed: must be above 0`,
-		"--calls 0":                                `--calls: must be above 0`,
 		"--duration 0s":                            `--duration: must be above 0`,
-		"--outage 25h":                             `--outage: must be from 0s to 24h0m0s`,
 		"-o -":                                     `--output: must be the name of a file`,
 		"--vs controller=foo":                      `--vs controller=foo: "controller=foo": must be hold`,
 		"--vs behavior=v9":                         `--vs behavior=v9: "behavior=v9": must be v2.0 or v2.1`,
 		"--clients 600":                            `--clients and --workers: at most 20000 workers in all, not 60000`,
 		"--calls 100000000":                        `--calls: at most 20000000 calls in all runs, not 1000000000; --seed plays one run`,
 		"--calls -4":                               `--calls: must be at least 0`,
-		"--offered -5":                             `--offered: must be from 0 to 5000000, not -5`,
 		"--latency 5":                              `invalid argument "5" for "--latency" flag: must be a time such as 10ms, or two such as 5ms..20ms`,
-		"--latency 2s..1s":                         `--latency: must be from 0s to 1h, with the shorter time first`,
-		"--fail 1.5":                               `--fail: must be from 0 to 1, not 1.5`,
 		"--fail 0.5..0.5":                          `--fail 0.5..0.5: the second share must be above the first one, and at most 1`,
 		"--fail 0..0.5 --outage 5s":                `--fail 0..0.5: the picture of failures is for a run without --phase and --outage`,
 		"--fail 10%":                               `--fail 10%: must be a share such as 0.1, or two such as 0..0.5`,
 		"--outage -1s":                             `--outage: must be from 0s to 24h0m0s`,
-		"--outage 60":                              `invalid argument "60" for "--outage" flag: time: missing unit in duration "60"`,
-		"--duration 30s":                           `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
-		"--duration 55555h":                        `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
 		"--duration 48h":                           `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
-		"--seed -1":                                `invalid argument "-1" for "--seed" flag: strconv.ParseUint: parsing "-1": invalid syntax`,
 		"--vs min_delay=30s":                       `--vs min_delay=30s: min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`,
-		"--vs legacy":                              `--vs legacy: "legacy": must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D`,
-		"--vs v2.0,":                               `--vs v2.0,: "": must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D`,
+		"--vs legacy":                              `--vs legacy: "legacy": ` + variants,
+		"--vs v2.0,":                               `--vs v2.0,: "": ` + variants,
 		"--vs v2.0,v2.1":                           `--vs v2.0,v2.1: "v2.1": there is another behavior`,
 		"--vs standard,hold":                       `--vs standard,hold: standard mode has no send rate`,
-		"--vs standard,send_limit=20:100":          `--vs standard,send_limit=20:100: standard mode has no send rate`,
-		"--vs send_limit=20":                       `--vs send_limit=20: "send_limit=20": must be a rate from 0.01 to 1000000 and a burst from 1, such as 20:100`,
 		"--vs send_limit=NaN:5":                    `--vs send_limit=NaN:5: "send_limit=NaN:5": must be a rate from 0.01 to 1000000 and a burst from 1, such as 20:100`,
 		"--vs quota_capacity=0":                    `--vs quota_capacity=0: "quota_capacity=0": must be a whole number from 1 to 1000000`,
 		"--vs max_attempts=0":                      `--vs max_attempts=0: "max_attempts=0": must be a decimal integer from 1 to 2147483647`,
 		"--vs timeout=0s":                          `--vs timeout=0s: "timeout=0s": must be a duration above zero, such as 2s`,
+		few + "--outage 1m":                        `--calls 5: all calls are done at 1s, and nothing changes before 30s`,
+		few + "--phase 1s:fail=1":                  `--calls 5: all calls are done at 1s, and nothing changes before 1s`,
 		"--vs v2.0 --vs v2.0":                      `--vs v2.0: was given before`,
 		"--duration 24h --offered 1000":            `--offered, --outage, --phase and --duration: at most 20000000 calls in all runs, not 864000000; --seed plays one run`,
-		"--behavior v3":                            `invalid argument "v3" for "--behavior" flag: must be one of v2.0, v2.1`,
 		strings.Repeat("--vs v2.0,max_attempts=%d ", 8): `--vs: at most 7`,
 	} {
 		t.Run(args, func(t *testing.T) {
@@ -95,6 +77,10 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 			require.Equal(t, "awsretry simulate: "+want+"; awsretry simulate -h shows the flags\n", errs)
 			require.Equal(t, exitUsage, status)
 		})
+	}
+	for _, args := range []string{few + "--phase 0s:fail=1 --outage 1m", few + "--outage 1m --duration 2m"} {
+		_, errs, status := runSimulate(t, strings.Fields(args)...)
+		require.Zero(t, status, errs)
 	}
 }
 
@@ -191,21 +177,15 @@ func TestPhasesChangeWhatEarlierOnesLeave(t *testing.T) {
 func TestVariantsOfTheSendRateAreInAdaptiveMode(t *testing.T) {
 	t.Parallel()
 	known := adaptive.SendLimit{Ceiling: 0.2, Burst: 3}
-	for text, want := range map[string]adaptive.Config{
-		"hold":                      {Controller: ratelimit.Hold},
-		"send_limit=0.2:3":          {SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return known }},
-		"send_limit=0.2:3,hold":     {Controller: ratelimit.Hold, SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return known }},
-		"adaptive,send_limit=0.2:3": {SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return known }},
-	} {
+	for _, text := range []string{"hold", "send_limit=0.2:3", "send_limit=0.2:3,hold", "adaptive,send_limit=0.2:3"} {
 		v := variant{Variant: sim.Variant{Name: text}}
 		require.NoError(t, v.parse())
 		require.Len(t, v.given, 1)
 		require.Equal(t, "adaptive", v.given[0].Raw, text)
-		got := v.strategy
-		require.Equal(t, want.Controller, got.Controller)
-		require.Equal(t, want.SendLimit == nil, got.SendLimit == nil)
-		if got.SendLimit != nil {
-			require.Equal(t, known, got.SendLimit(retry.ScopeKey{}))
+		require.Equal(t, strings.Contains(text, "hold"), v.strategy.Controller == ratelimit.Hold)
+		require.Equal(t, strings.Contains(text, "send"), v.strategy.SendLimit != nil)
+		if v.strategy.SendLimit != nil {
+			require.Equal(t, known, v.strategy.SendLimit(retry.ScopeKey{}))
 		}
 	}
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,38 +14,27 @@ import (
 // The table of a terminal has as many parts as it needs, folds inside no word, and has every cell.
 func TestSimulateTableFitsTheTerminal(t *testing.T) {
 	t.Parallel()
-	args := []string{"simulate", "--offered", "10", "--latency", "5ms..3s"}
-	for _, vs := range []string{"max_attempts=10,min_delay=10ms,max_backoff=200s,v2.0", "adaptive", "hold,deadline=5s", "quota_capacity=14,timeout=2s"} {
-		args = append(args, "--vs", vs)
+	args := strings.Fields("simulate --offered 10 --latency 5ms..3s --vs max_attempts=10,min_delay=10ms,max_backoff=200s,v2.0 " +
+		"--vs adaptive --vs hold,deadline=5s --vs quota_capacity=14,timeout=2s")
+	words := func(text string) (all []string) {
+		_, table, _ := strings.Cut(text, "\n\n")
+		all = slices.DeleteFunc(strings.Fields(table), func(word string) bool { return word == "failed" })
+		slices.Sort(all)
+		return slices.Compact(all)
 	}
-	printed := func(width int) string {
-		var out, errs bytes.Buffer
-		require.Zero(t, run(t.Context(), args, system{out: &out, errs: &errs, width: width, sources: world(nil, nil)}), errs.String())
-		return out.String()
-	}
-	wide := printed(0)
+	wide, _, _ := invoke(t, world(nil, nil), args...)
 	for _, width := range []int{80, 60} {
-		narrow := printed(width)
-		for line := range strings.Lines(narrow) {
-			require.LessOrEqual(t, utf8.RuneCountInString(strings.TrimSuffix(line, "\n")), width, line)
-		}
-		words := func(text string) (all []string) {
-			_, table, _ := strings.Cut(text, "\n\n")
-			for word := range strings.FieldsSeq(table) {
-				if word != "failed" {
-					all = append(all, word)
-				}
-			}
-			slices.Sort(all)
-			return slices.Compact(all)
-		}
-		require.Equal(t, words(wide), words(narrow), "%d columns", width)
-		require.Greater(t, strings.Count(narrow, "\nfailed  "), 1)
+		var narrow bytes.Buffer
+		require.Zero(t, run(t.Context(), args, system{out: &narrow, width: width, sources: world(nil, nil)}))
+		requireWidth(t, width, narrow.String(), "simulate")
+		require.Equal(t, words(wide), words(narrow.String()), "%d columns", width)
+		require.Greater(t, strings.Count(narrow.String(), "\nfailed  "), 1)
 	}
 }
 
 func TestSimulateAnswersInSentences(t *testing.T) {
 	t.Parallel()
+	const calls = "--calls 200 --limit 20 --seed 1 --offered "
 	for args, want := range map[string]string{
 		"--limit 20 --offered 10 --vs max_attempts=5": "With the settings, 0 % of the calls fail, and 10 a second succeed of 10 that callers want.\n",
 		"--fail 1 --limit 20 --offered 0.5 --workers 1 --vs max_attempts=10,min_delay=10s,max_backoff=200s": "of 0.5 that callers want. They fail for want of quota (93.9 %) and of attempts (3.57 %). " +
@@ -54,6 +42,10 @@ func TestSimulateAnswersInSentences(t *testing.T) {
 		"--phase 0s:workers=0 --seed 1 --vs v2.0": "With the settings, no call has ended in the time that counts. Calls do not keep up with the settings and v2.0: fewer end than callers want.\n",
 		"--seed 1 --offered 40 --vs timeout=1ms":  "With the settings, 0 % of the calls fail, and 40.1 a second succeed of 40 that callers want.\n",
 		"--seed 1 --offered 40 --timeout 1ms":     "They fail for want of quota (",
+		calls + "20":                              "With the settings, 200 calls are done after ",
+		calls + "20 --workers 0":                  "With the settings, 200 calls are done after ",
+		calls + "1 --duration 60s":                "With the settings, the 200 calls are not done after 1m0s, and 0 % of those that are fail.",
+		calls + "20 --fail 1":                     "100 % of them fail. They fail for want of quota (",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -19,28 +18,30 @@ import (
 
 func TestSimulateOutput(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct{ name, args string }{
-		{"help", "-h"},
-		{"open", "--workers 0 --limit 20 --burst 5 --latency 10ms --offered 15 --duration 45s --service dynamodb --behavior v2.0"},
-		{"nothing-ends", "--latency 1h --json"},
-
-		{"bad-value", "--profile old"},
+	for name, args := range map[string]string{
+		"help": "-h",
+		"open": "--workers 0 --limit 20 --burst 5 --latency 10ms --offered 15 --duration 45s --service dynamodb --behavior v2.0",
 	} {
-		t.Run(c.name, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			requireSimulated(t, c.name, c.args)
+			requireSimulated(t, name, args)
 		})
 	}
+	out, errs, status := runSimulate(t, "--latency", "1h", "--json")
+	require.Zero(t, status, errs)
+	require.Regexp(t, `"seeds":\[1,2,3,4,5,6,7,8,9,10\],"variants":\[\{"attempts_per_call":null,.*"waiting_calls":100.*\}\],"version":"v0.0.0-test"`, out)
+	_, errs, status = runSimulate(t, strings.Fields("--profile prod --workers 0 --limit 1 --offered 5000")...)
+	require.Equal(t, exitBad, status)
+	require.Equal(t, "awsretry simulate: settings: more than 20000 calls are open at once: lower --offered or --duration, or give --workers\n", errs)
 }
 
 func TestSimulateWarnsOnceOfWhatItDoesNotRead(t *testing.T) {
 	t.Parallel()
 	sources := world(map[string]string{"config": "[default]\nmalformed\nretry-mode = adaptive\n"}, map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "/nowhere"})
-	var errs bytes.Buffer
-	args := strings.Fields("simulate --config-file /config --vs v2.0 --limit 20 --offered 1 --seed 1")
-	require.Zero(t, run(t.Context(), args, system{out: io.Discard, errs: &errs, sources: sources}))
+	_, errs, status := invoke(t, sources, strings.Fields("simulate --config-file /config --vs v2.0 --limit 20 --offered 1 --seed 1")...)
+	require.Zero(t, status)
 	require.Equal(t, "/nowhere: warning: the credentials file that AWS_SHARED_CREDENTIALS_FILE names does not exist [missing-file]\n"+
-		"/config:2: warning: expected an '=' sign in a property; the line is skipped [malformed-line]\n", errs.String())
+		"/config:2: warning: expected an '=' sign in a property; the line is skipped [malformed-line]\n", errs)
 }
 
 func TestSimulateSaysOnATerminalWhichVariantItPlays(t *testing.T) {

@@ -17,16 +17,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestDrainPointsAreThoseThatAWSPublishes(t *testing.T) {
-	t.Parallel()
-	// AWS SDKs and Tools Reference Guide, "Retry behavior": with three attempts the quota begins
-	// to drain above about 22 % of transient failures, or about 32 % of throttling errors.
-	plan := newStrategy(t, standard.Config{Behavior: retry.V21}).Plan(retry.Operation{})
-	require.InDelta(t, 0.22, forecast.DrainPoint(plan, plan.RetryCost), 0.01)
-	require.InDelta(t, 0.22, forecast.DrainPoint(plan, plan.TimeoutCost), 0.01)
-	require.InDelta(t, 0.32, forecast.DrainPoint(plan, plan.ThrottlingCost), 0.01)
-}
-
 func TestDrainPointOfEachPlan(t *testing.T) {
 	t.Parallel()
 	const digits = 0.0005 // half of the last digit that want has
@@ -39,12 +29,9 @@ func TestDrainPointOfEachPlan(t *testing.T) {
 	}{
 		{"v2.0", 3, 500, 5, 0.321, digits},
 		{"v2.0, timeouts", 3, 500, 10, 0.246, digits},
+		// The AWS SDKs and Tools Reference Guide, "Retry behavior", has about 22 % and 32 % for these two.
 		{"v2.1", 3, 500, 14, 0.215, digits},
 		{"v2.1, throttles", 3, 500, 5, 0.321, digits},
-		{"v2.1, DynamoDB", 4, 500, 14, 0.212, digits},
-		{"10 attempts", 10, 500, 14, 0.211, digits},
-		{"50 attempts", 50, 500, 14, 0.211, digits},
-		{"one retry for one token", 2, 500, 1, oneRetry(1), 1e-15},
 		{"one retry for 14 tokens", 2, 500, 14, oneRetry(14), 1e-15},
 		{"as many attempts as settings allow", math.MaxInt32, 500, 14, endless, 1e-15},
 		{"as many attempts as there can be", math.MaxInt, 500, 14, endless, 1e-15},
@@ -53,11 +40,8 @@ func TestDrainPointOfEachPlan(t *testing.T) {
 		{"a quota of less than one retry", 3, 13, 14, 0, 0},
 		{"no quota", 3, 0, 14, 0, 0},
 		{"no cost", 3, 500, 0, 1, 0},
-		{"no cost and no quota", 3, 0, 0, 1, 0},
 		{"a negative cost", 3, 500, -1, 1, 0},
 		{"one attempt", 1, 500, 14, 1, 0},
-		{"one attempt and no quota", 1, 0, 14, 1, 0},
-		{"the zero plan", 0, 0, 14, 1, 0},
 		{"fewer than no attempts", math.MinInt, 500, 14, 1, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -75,15 +59,10 @@ func TestRetriesThatAFullQuotaPaysFor(t *testing.T) {
 		attempts, capacity, cost, want int
 	}{
 		{"more than the quota has", 1000, 500, 14, 35},
-		{"throttles", 1000, 500, 5, 100},
 		{"as many as the attempts allow", 36, 500, 14, 35},
-		{"fewer attempts", 3, 500, 14, 2},
 		{"no cost", 1000, 500, 0, 999},
-		{"a negative cost", 1000, 500, -1, 999},
 		{"a quota below the cost", 3, 13, 14, 0},
 		{"a negative quota", 3, -20, 14, 0},
-		{"one attempt", 1, 500, 14, 0},
-		{"the zero plan", 0, 0, 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -117,12 +96,8 @@ func TestQuotaEmptiesAboveTheDrainPointOnly(t *testing.T) {
 		kind   classify.Kind
 	}{
 		{"v2.0", standard.Config{Behavior: retry.V20}, classify.Transient},
-		{"v2.0, timeouts", standard.Config{Behavior: retry.V20}, classify.Timeout},
 		{"v2.1", standard.Config{}, classify.Transient},
-		{"v2.1, throttles", standard.Config{}, classify.Throttling},
 		{"v2.1, DynamoDB", standard.Config{Service: "dynamodb"}, classify.Transient},
-		{"10 attempts", standard.Config{MaxAttempts: 10}, classify.Transient},
-		{"one retry", standard.Config{MaxAttempts: 2}, classify.Timeout},
 		{"one retry for one token", standard.Config{MaxAttempts: 2, RetryCost: 1}, classify.Transient},
 	} {
 		t.Run(c.name, func(t *testing.T) {

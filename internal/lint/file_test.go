@@ -65,80 +65,56 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"mode adaptive_v2":                 {credentials: "[default]\nretry_mode = adaptive_v2\n", want: []string{"2 " + all}},
 		"mode that no tool knows":          {config: "[default]\nretry_mode = foo\n"},
 		"octal number":                     {config: "[default]\nmax_attempts = 010\n", want: []string{"2 " + onlyGo}},
-		"octal number with a sign":         {config: "[default]\nmax_attempts = +010\n", want: []string{"2 " + onlyGo}},
 		"leading zero before an 8":         {config: "[default]\nmax_attempts = 08\n", want: []string{"2 " + onlyGo}},
 		"leading zeros that mean the same": {config: "[default]\nmax_attempts = 007\n"},
 		"number that is not accepted":      {config: "[default]\nmax_attempts = 0\n"},
 		"comment behind a mode":            {config: "[default]\nretry_mode = adaptive # c\n", want: []string{"2 " + python}},
 		"comment behind a number":          {config: "[default]\nmax_attempts = 5\t; c\n", want: []string{"2 " + python}},
-		"comment behind another value":     {config: "[default]\nregion = a # c\n"},
 		// Lines.
-		"key in upper case":                                      {config: "[default]\nMax_Attempts = 5\n", want: []string{"2 " + onlyJS}},
-		"colon":                                                  {config: "[default]\nmax_attempts: 5\n", want: []string{"2 " + onlyJS}},
-		"colon of another key":                                   {config: "[default]\nregion: a\n"},
-		"two reasons on one line":                                {config: "[default]\nmax_attempts: 5 # c\n", want: []string{"2 " + python + " " + onlyJS}},
-		"retry setting below a value":                            {config: "[default]\nregion = a\n  max_attempts = 5\n", want: []string{"3 " + onlyGo + " " + onlyJS}},
-		"retry setting with colon below one":                     {config: "[default]\nregion = a\n  max_attempts: 5\n", want: []string{"3 " + onlyGo}},
-		"retry setting with both signs below one":                {config: "[default]\nregion = a\n  max_attempts: 5 = 7\n", want: []string{"3 " + onlyGo}},
-		"retry setting below a malformed line":                   {config: "[default]\nmalformed\n  max_attempts = 5\n", want: []string{"2 " + python, "3 " + onlyGo + " " + onlyJS}},
-		"retry setting below a dropped property":                 {config: "[default]\nin valid = 1\n  retry_mode: adaptive\n", want: []string{"3 " + onlyGo}},
-		"retry setting below a dropped property without a value": {config: "[default]\nin valid =\n  max_attempts = 5\n"},
-		"retry setting below a malformed line in a block":        {config: "[default]\ns3 =\nmalformed\n  max_attempts = 5\n", want: []string{"3 " + python}},
-		"one quote below a malformed line":                       {config: "[default]\nmalformed\n  note = '\n", want: []string{"2 " + python, "3 " + onlyGo}},
-		"one quote before the first section":                     {config: "note = '\n[default]\n", want: []string{"1 " + onlyGo + " " + python}},
-		"retry setting in a block":                               {config: "[default]\ns3 =\n  max_attempts = 5\n"},
-		"indented one behind a block":                            {config: "[default]\n  s3 =\n    a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
-		"indented one further below a block":                     {config: "[default]\n  s3 =\n  region = a\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
-		"one on the margin behind an indented block":             {config: "[default]\n  s3 =\n    a = b\nmax_attempts = 5\n"},
-		"one further below quotes around nothing":                {config: "[default]\n  region = \"\"\n  a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo}},
-		"one on the margin below quotes around nothing":          {config: "[default]\nregion = ''\nmax_attempts = 5\n"},
-		"retry setting below a value in a section of no profile": {config: "[plugins]\nregion = a\n  max_attempts = 5\n"},
-		"retry setting in a section of no profile":               {config: "[plugins]\nmax_attempts = 010\n"},
-		"one behind a block on the margin":                       {config: "[default]\ns3 =\n  a = b\nmax_attempts = 5\n"},
-		"one in an indented section":                             {config: "[default]\n  region = a\n  max_attempts = 5\n"},
-		"colon in a block":                                       {config: "[default]\ns3 =\n  a: b\n", want: []string{"3 " + python}},
-		"colon in a block of another section":                    {config: "[plugins]\ns3 =\n  a: b\n", want: []string{"3 " + python}},
-		"value of one single quote":                              {config: "[default]\nnote = '\n", want: []string{"2 " + onlyGo}},
-		"value of one double quote":                              {credentials: "[default]\nnote: \"\n", want: []string{"2 " + onlyGo}},
-		"one quote in a block":                                   {config: "[default]\ns3 =\n  a = '\n", want: []string{"3 " + onlyGo}},
-		"one quote in a continuation":                            {config: "[default]\nnote = a\n  b = '\n", want: []string{"3 " + onlyGo}},
-		"value of two quotes":                                    {config: "[default]\nnote = ''\n"},
-		"CR within a line":                                       {config: "[default]\nnote = a\rb\n", want: []string{"2 " + python}},
-		"CR within a line, and a sign behind it":                 {config: "[default]\nnote = a\rb = c\n", want: []string{"2 " + python}},
-		"CR within a comment":                                    {config: "[default]\n# a\rmax_attempts = 5\n", want: []string{"2 " + python}},
-		"CR within a comment that is not UTF-8":                  {config: "[default]\n# \xff\rb\n", want: []string{"2 " + python}},
-		"CR in place of each LF":                                 {config: "[default]\rmax_attempts = 5\r", want: []string{"1 " + python}},
-		"CR in place of each LF, behind a comment":               {config: "# mine\r[default]\rmax_attempts = 5\r", want: []string{"1 " + python}},
-		"CR within a header":                                     {credentials: "[de\rv]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"colon before a key":                                     {config: "[default]\n:a=b\n", want: []string{"2 " + python}},
-		"colon before an equals sign":                            {config: "[default]\nmax_attempts: 5 = x\n", want: []string{"2 " + onlyGo + " " + python}},
-		"access key alone":                                       {credentials: "[default]\naws_access_key_id = a\n", want: []string{"2 " + onlyGo}},
-		"secret key alone":                                       {config: "[default]\nregion = a\nAWS_SECRET_ACCESS_KEY = a\n", want: []string{"3 " + onlyGo}},
-		"both keys":                                              {credentials: "[default]\naws_access_key_id = a\naws_secret_access_key = a\n"},
-		"both keys, in two sections":                             {config: "[profile a]\naws_access_key_id = a\n[profile  a]\naws_secret_access_key = a\n", want: []string{"3 " + python + " " + onlyJS}},
+		"key in upper case":                               {config: "[default]\nMax_Attempts = 5\n", want: []string{"2 " + onlyJS}},
+		"colon":                                           {config: "[default]\nmax_attempts: 5\n", want: []string{"2 " + onlyJS}},
+		"two reasons on one line":                         {config: "[default]\nmax_attempts: 5 # c\n", want: []string{"2 " + python + " " + onlyJS}},
+		"retry setting below a value":                     {config: "[default]\nregion = a\n  max_attempts = 5\n", want: []string{"3 " + onlyGo + " " + onlyJS}},
+		"retry setting with colon below one":              {config: "[default]\nregion = a\n  max_attempts: 5\n", want: []string{"3 " + onlyGo}},
+		"retry setting below a malformed line":            {config: "[default]\nmalformed\n  max_attempts = 5\n", want: []string{"2 " + python, "3 " + onlyGo + " " + onlyJS}},
+		"retry setting below a dropped property":          {config: "[default]\nin valid = 1\n  retry_mode: adaptive\n", want: []string{"3 " + onlyGo}},
+		"retry setting below a malformed line in a block": {config: "[default]\ns3 =\nmalformed\n  max_attempts = 5\n", want: []string{"3 " + python}},
+		"one quote below a malformed line":                {config: "[default]\nmalformed\n  note = '\n", want: []string{"2 " + python, "3 " + onlyGo}},
+		"one quote before the first section":              {config: "note = '\n[default]\n", want: []string{"1 " + onlyGo + " " + python}},
+		"retry setting in a block":                        {config: "[default]\ns3 =\n  max_attempts = 5\n"},
+		"indented one behind a block":                     {config: "[default]\n  s3 =\n    a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
+		"indented one further below a block":              {config: "[default]\n  s3 =\n  region = a\n  max_attempts = 5\n", want: []string{"4 " + onlyGo + " " + onlyJS}},
+		"one further below quotes around nothing":         {config: "[default]\n  region = \"\"\n  a = b\n  max_attempts = 5\n", want: []string{"4 " + onlyGo}},
+		"one on the margin below quotes around nothing":   {config: "[default]\nregion = ''\nmax_attempts = 5\n"},
+		"colon in a block":                                {config: "[default]\ns3 =\n  a: b\n", want: []string{"3 " + python}},
+		"value of one single quote":                       {config: "[default]\nnote = '\n", want: []string{"2 " + onlyGo}},
+		"value of one double quote":                       {credentials: "[default]\nnote: \"\n", want: []string{"2 " + onlyGo}},
+		"one quote in a block":                            {config: "[default]\ns3 =\n  a = '\n", want: []string{"3 " + onlyGo}},
+		"one quote in a continuation":                     {config: "[default]\nnote = a\n  b = '\n", want: []string{"3 " + onlyGo}},
+		"CR within a line":                                {config: "[default]\nnote = a\rb\n", want: []string{"2 " + python}},
+		"CR within a comment":                             {config: "[default]\n# a\rmax_attempts = 5\n", want: []string{"2 " + python}},
+		"CR in place of each LF":                          {config: "[default]\rmax_attempts = 5\r", want: []string{"1 " + python}},
+		"CR in place of each LF, behind a comment":        {config: "# mine\r[default]\rmax_attempts = 5\r", want: []string{"1 " + python}},
+		"CR within a header":                              {credentials: "[de\rv]\n", want: []string{"1 " + python + " " + onlyJS}},
+		"colon before a key":                              {config: "[default]\n:a=b\n", want: []string{"2 " + python}},
+		"colon before an equals sign":                     {config: "[default]\nmax_attempts: 5 = x\n", want: []string{"2 " + onlyGo + " " + python}},
+		"access key alone":                                {credentials: "[default]\naws_access_key_id = a\n", want: []string{"2 " + onlyGo}},
+		"secret key alone":                                {config: "[default]\nregion = a\nAWS_SECRET_ACCESS_KEY = a\n", want: []string{"3 " + onlyGo}},
+		"both keys":                                       {credentials: "[default]\naws_access_key_id = a\naws_secret_access_key = a\n"},
+		"both keys, in two sections":                      {config: "[profile a]\naws_access_key_id = a\n[profile  a]\naws_secret_access_key = a\n", want: []string{"3 " + python + " " + onlyJS}},
 		"access key alone, and both in credentials": {
 			config: "[default]\naws_access_key_id = a\n", credentials: "[default]\naws_access_key_id = a\naws_secret_access_key = a\n",
 		},
 		"both keys, of which one is in a block": {
 			credentials: "[default]\n  aws_access_key_id = a\n  s3 =\n  aws_secret_access_key = a\n", want: []string{"2 " + onlyGo},
 		},
-		"both keys, of which one is indented below a value": {
-			credentials: "[default]\nregion = a\n  aws_secret_access_key = a\naws_access_key_id = a\n",
-		},
-		"access key alone, of no profile":       {config: "[plugins]\naws_access_key_id = a\n"},
-		"CR at the end of a line":               {config: "[default]\r\nnote = a\r\n"},
 		"key twice":                             {config: "[default]\nregion = a\nRegion = b\n", want: []string{"3 " + python}},
-		"key that is no identifier twice":       {config: "[default]\na b = 1\na b = 2\n", want: []string{"3 " + python}},
-		"key twice in a section of no profile":  {config: "[plugins]\na = 1\na = 2\n", want: []string{"3 " + python}},
 		"key twice in a [default] of no effect": {config: "[default]\na = 1\na = 2\n[profile default]\nb = 1\n", want: []string{"3 " + python}},
 		"key twice, once before a colon":        {config: "[default]\nmax_attempts: 5 = 1\nmax_attempts = 2\n", want: []string{"2 " + onlyGo + " " + python, "3 " + python}},
 		"key again before a colon":              {config: "[default]\na = 1\na: b = 2\n", want: []string{"3 " + python}},
 		"two keys before a colon":               {config: "[default]\na: b = 1\na: c = 2\n", want: []string{"3 " + python}},
-		"key in two profiles":                   {config: "[default]\na = 1\n[profile dev]\na = 2\n"},
 		// Headers.
 		"section twice":                                     {config: "[default]\na = 1\n[default] # c\nb = 1\n", want: []string{"3 " + python}},
-		"section of no profile twice":                       {config: "[plugins]\n[plugins]\n", want: []string{"2 " + python}},
-		"section of no profile, two headers":                {config: "[plugins]\n[ plugins]\n"},
 		"[DEFAULT] twice":                                   {config: "[DEFAULT]\na = 1\n[DEFAULT]\nb = 1\n"},
 		"one profile, two headers":                          {config: "[profile dev]\na = 1\n[profile \"dev\"]\na = 2\n", want: []string{"3 " + onlyGo + " " + python}},
 		"[default] behind [profile default]":                {config: "[profile default]\na = 1\n[default]\nb = 1\n", want: []string{"3 " + python}},
@@ -146,110 +122,79 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"[default] before an empty [profile default]":       {config: "[default]\na = 1\n[profile default]\n", want: []string{"3 " + onlyJS}},
 		"[default] before [profile default] without values": {config: "[default]\na = 1\n[profile default]\ns3 =\na: b\n", want: []string{"3 " + onlyJS}},
 		"[default] before [profile default] with a block":   {config: "[default]\na = 1\n[profile default]\ns3 =\n  a = b\n"},
-		"empty [profile default] alone":                     {config: "[profile default]\n"},
 		"retry setting in [DEFAULT]":                        {config: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"2 " + python}},
-		"other setting in [DEFAULT]":                        {config: "[DEFAULT]\nregion = a\n[default]\na = 1\n"},
 		"[DEFAULT] in the credentials file":                 {credentials: "[DEFAULT]\nmax_attempts = 5\n[default]\na = 1\n", want: []string{"1 " + python}},
 		"quoted name":                                       {config: "[profile \"dev\"]\n", want: []string{"1 " + onlyGo}},
 		"quoted name with a blank":                          {config: "[profile 'my team']\n", want: []string{"1 " + onlyGo + " " + onlyJS}},
 		"name with a blank":                                 {config: "[profile my team]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"name with a quote":                                 {config: "[profile o'x]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"name with a backslash":                             {config: "[profile a\\b]\n", want: []string{"1 " + python + " " + onlyJS}},
 		"name with a parenthesis":                           {config: "[profile dev(eu)]\n", want: []string{"1 " + onlyJS}},
 		"name of all that is allowed":                       {config: "[profile a-b@c+d.e%f:g/h_]\n", credentials: "[a-b@c+d.e%f:g/h_]\n"},
-		"name with an accent, in credentials":               {credentials: "[naïve]\n"},
 		"name with a blank, in credentials":                 {credentials: "[my team]\n", want: []string{"1 " + onlyJS}},
-		"name of two words, one with a dot":                 {credentials: "[my.first team]\n"},
 		"name of two words, one with an accent":             {credentials: "[équipe bleue]\n[bleue équipe]\n"},
-		"name of three words":                               {credentials: "[my own team]\n"},
 		"name of two words, one in quotes":                  {credentials: "[my 'team']\n", want: []string{"1 " + onlyJS}},
-		"name of a word with one quote":                     {credentials: "[my 'team]\n"},
 		"name with a no-break space":                        {credentials: "[my\u00a0team]\n", want: []string{"1 " + onlyJS}},
 		"name with a tab":                                   {credentials: "[my\tteam]\n", want: []string{"1 " + onlyGo + " " + onlyJS}},
 		"name with two blanks in a row":                     {credentials: "[my  team]\n", want: []string{"1 " + onlyGo}},
-		"quoted name, in credentials":                       {credentials: "['dev']\n[\"my team\"]\n"},
 		"two blanks before a name":                          {config: "[profile  dev]\n", want: []string{"1 " + onlyJS}},
 		"tab before a name":                                 {config: "[profile\tdev]\n"},
 		"blank behind the bracket":                          {config: "[ default]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"blank before profile":                              {config: "[ profile dev]\n", want: []string{"1 " + python + " " + onlyJS}},
 		"blank before the bracket":                          {config: "[default ]\n", want: []string{"1 " + python + " " + onlyJS}},
-		"the same of a named profile":                       {config: "[profile dev ]\n", want: []string{"1 " + onlyJS}},
 		"the same in credentials":                           {credentials: "[dev ]\n", want: []string{"1 " + python + " " + onlyJS}},
 		"comment that touches a header":                     {config: "[default]#c\n", want: []string{"1 " + onlyJS}},
-		"comment that does not":                             {config: "[default] ; c\n"},
-		"bracket in the comment":                            {config: "[default] # [1]\n", want: []string{"1 " + python}},
 		"empty header":                                      {credentials: "[]\n", want: []string{"1 " + python}},
-		"header of a blank":                                 {config: "[ ]\n"},
 		"header below a property":                           {config: "[default]\na = 1\n  [profile dev]\n", want: []string{"3 " + python}},
 		"header below a header":                             {config: "[default]\n  [profile dev]\n"},
 		"header below a header below a property":            {config: "[default]\na = 1\n[profile dev]\n  [profile x]\n"},
 		"header as deep as a property":                      {config: "[default]\n  a = 1\n  [profile dev]\n"},
 		"header below a malformed one":                      {config: "[default]\na = 1\n[\n  [profile dev]\n", want: []string{"3 " + all}},
-		"header [profiles x]":                               {config: "[profiles dev]\n", want: []string{"1 " + python}},
 		"header [profile.x]":                                {config: "[profile.dev]\n", want: []string{"1 " + onlyJS}},
 		"header [__proto__]":                                {config: "[profile __proto__]\n", credentials: "[__proto__]\n", want: []string{"1 " + onlyJS, "1 " + onlyJS}},
 		// Malformed headers.
-		"';' in a name":                           {config: "[default]\na = 1\n[profile a;b]\nmax_attempts = 5\n", want: []string{"3 " + onlyGo + " " + python}},
-		"'#' in the name of the first section":    {config: "[profile a#b]\nmax_attempts = 5\n", want: []string{"1 " + python}},
-		"';' in a name, in credentials":           {credentials: "[a;b]\nmax_attempts = 5\n", want: []string{"1 " + python + " " + onlyJS}},
-		"'#' behind a blank, in the brackets":     {credentials: "[x]\n[a #b]\n", want: []string{"2 " + all}},
-		"no bracket at the end":                   {config: "[default]\n[profile a\nmax_attempts = 5\n", want: []string{"2 " + all}},
-		"no bracket at the end, below []":         {credentials: "[]\n[a\nmax_attempts = 5\n", want: []string{"1 " + python, "2 " + python}},
-		"text behind the bracket":                 {config: "[default]\n[profile a] x\n", want: []string{"2 " + all}},
-		"equals sign, no bracket":                 {config: "[default]\n[a = b\n", want: []string{"2 " + all}},
-		"malformed header below a property":       {config: "[default]\na = 1\n  [b\n", want: []string{"3 " + all}},
-		"header that is not UTF-8":                {config: "[default]\n[profile \xff]\n", want: []string{"2 " + python}},
-		"one quote behind a header":               {config: "[default] a = '\n", want: []string{"1 " + onlyGo + " " + python}},
-		"header that is not UTF-8 and not closed": {config: "[default]\n[profile \xff\n", want: []string{"2 " + all}},
+		"';' in a name":                        {config: "[default]\na = 1\n[profile a;b]\nmax_attempts = 5\n", want: []string{"3 " + onlyGo + " " + python}},
+		"'#' in the name of the first section": {config: "[profile a#b]\nmax_attempts = 5\n", want: []string{"1 " + python}},
+		"';' in a name, in credentials":        {credentials: "[a;b]\nmax_attempts = 5\n", want: []string{"1 " + python + " " + onlyJS}},
+		"'#' behind a blank, in the brackets":  {credentials: "[x]\n[a #b]\n", want: []string{"2 " + all}},
+		"no bracket at the end":                {config: "[default]\n[profile a\nmax_attempts = 5\n", want: []string{"2 " + all}},
+		"no bracket at the end, below []":      {credentials: "[]\n[a\nmax_attempts = 5\n", want: []string{"1 " + python, "2 " + python}},
+		"malformed header below a property":    {config: "[default]\na = 1\n  [b\n", want: []string{"3 " + all}},
+		"header that is not UTF-8":             {config: "[default]\n[profile \xff]\n", want: []string{"2 " + python}},
+		"one quote behind a header":            {config: "[default] a = '\n", want: []string{"1 " + onlyGo + " " + python}},
 		// Other malformed lines.
-		"no sign":                                     {config: "[default]\nx\n", want: []string{"2 " + python}},
-		"no key":                                      {config: "[default]\n= 5\n", want: []string{"2 " + python}},
-		"sign in the comment":                         {config: "[default]\nkey # = v\n"},
-		"no sign in a block":                          {config: "[default]\ns3 =\n  x\n", want: []string{"3 " + python}},
-		"no key in a block":                           {config: "[default]\ns3 =\n  = x\n"},
-		"no key before a colon":                       {config: "[default]\ns3 =\n  : x\n", want: []string{"3 " + python}},
-		"before the first section":                    {config: "a = 1\n[default]\n", want: []string{"1 " + python}},
-		"value that is not UTF-8":                     {config: "[default]\na = \xff\n", want: []string{"2 " + python}},
-		"the same in a continuation":                  {config: "[default]\na = 1\n  \xff\n", want: []string{"3 " + python}},
-		"setting with a comment that is not UTF-8":    {config: "[default]\ns3 =\nmax_attempts = 5 # f\xfcnf\n", want: []string{"3 " + all}},
-		"the same behind a colon":                     {config: "[default]\nretry_mode: adaptive # \xfc\n", want: []string{"2 " + onlyGo + " " + python}},
-		"the same in a block":                         {config: "[default]\ns3 =\n  max_attempts = \xff\n", want: []string{"3 " + python}},
-		"the same in a section of no profile":         {config: "[plugins]\nmax_attempts = 5 # \xfc\n", want: []string{"2 " + python}},
-		"key that is not UTF-8":                       {config: "[default]\nmax_attempts\xfc = 5\n", want: []string{"2 " + python}},
-		"no sign below a setting that is as deep":     {config: "[default]\n  max_attempts = 5\n  x\n", want: []string{"3 " + onlyGo + " " + python}},
-		"no UTF-8 below a setting that is as deep":    {config: "[default]\n  max_attempts = 5\n  \xff\n", want: []string{"3 " + onlyGo + " " + python}},
-		"no sign below a line that is skipped":        {config: "[default]\nretry_mode = adaptive\nx\n  y\n", want: []string{"3 " + python, "4 " + onlyGo}},
-		"no sign below a property behind a setting":   {config: "[default]\n  max_attempts = 5\n  a = 1\n  x\n", want: []string{"4 " + python}},
-		"no sign on the margin below a setting":       {config: "[default]\nmax_attempts = 5\nx\n", want: []string{"3 " + python}},
-		"no sign below a setting of no profile":       {config: "[plugins]\n  max_attempts = 5\n  x\n", want: []string{"3 " + python}},
-		"secret key with a comment that is not UTF-8": {config: "[default]\naws_access_key_id = a\naws_secret_access_key = a # \xfc\n", want: []string{"3 " + python}},
+		"no sign":                                   {config: "[default]\nx\n", want: []string{"2 " + python}},
+		"no key":                                    {config: "[default]\n= 5\n", want: []string{"2 " + python}},
+		"no sign in a block":                        {config: "[default]\ns3 =\n  x\n", want: []string{"3 " + python}},
+		"no key in a block":                         {config: "[default]\ns3 =\n  = x\n"},
+		"no key before a colon":                     {config: "[default]\ns3 =\n  : x\n", want: []string{"3 " + python}},
+		"before the first section":                  {config: "a = 1\n[default]\n", want: []string{"1 " + python}},
+		"the same in a continuation":                {config: "[default]\na = 1\n  \xff\n", want: []string{"3 " + python}},
+		"setting with a comment that is not UTF-8":  {config: "[default]\ns3 =\nmax_attempts = 5 # f\xfcnf\n", want: []string{"3 " + all}},
+		"the same behind a colon":                   {config: "[default]\nretry_mode: adaptive # \xfc\n", want: []string{"2 " + onlyGo + " " + python}},
+		"the same in a block":                       {config: "[default]\ns3 =\n  max_attempts = \xff\n", want: []string{"3 " + python}},
+		"no sign below a setting that is as deep":   {config: "[default]\n  max_attempts = 5\n  x\n", want: []string{"3 " + onlyGo + " " + python}},
+		"no UTF-8 below a setting that is as deep":  {config: "[default]\n  max_attempts = 5\n  \xff\n", want: []string{"3 " + onlyGo + " " + python}},
+		"no sign below a line that is skipped":      {config: "[default]\nretry_mode = adaptive\nx\n  y\n", want: []string{"3 " + python, "4 " + onlyGo}},
+		"no sign below a property behind a setting": {config: "[default]\n  max_attempts = 5\n  a = 1\n  x\n", want: []string{"4 " + python}},
+		"no sign on the margin below a setting":     {config: "[default]\nmax_attempts = 5\nx\n", want: []string{"3 " + python}},
 		// Other whitespace than spaces and tabs.
-		"no-break space before a property":             {config: "[default]\na = 1\n\u00a0max_attempts = 5\n", want: []string{"3 " + python}},
-		"the same before the first property":           {config: "[default]\n\u00a0max_attempts = 5\n"},
-		"line separator before another property":       {config: "[default]\nmax_attempts = 5\n\u2028a = 1\n", want: []string{"3 " + python}},
-		"no-break space, less than the indentation":    {config: "[default]\n  a = 1\n\u00a0max_attempts = 5\n"},
-		"no-break space behind a group":                {config: "[default]\ns3 =\n  a = b\n\u00a0max_attempts = 5\n", want: []string{"4 " + python + " " + onlyJS}},
-		"byte-order mark before a setting":             {config: "[default]\n\ufeffmax_attempts = 5\n", want: []string{"2 " + onlyJS}},
-		"byte-order mark before another key":           {config: "[default]\n\ufeffregion = a\n"},
-		"byte-order mark before a setting in capitals": {config: "[default]\n\ufeffMAX_ATTEMPTS = 5\n"},
-		"byte-order mark before a setting with colon":  {config: "[default]\n\ufeffmax_attempts: 5\n"},
-		"byte-order mark behind a key":                 {config: "[default]\nmax_attempts\ufeff = 5\n", want: []string{"2 " + onlyJS}},
-		"byte-order mark behind a group":               {config: "[default]\ns3 =\n\ufeffmax_attempts = 5\n"},
-		"byte-order mark below a value":                {config: "[default]\na = 1\n  \ufeffmax_attempts = 5\n", want: []string{"3 " + onlyJS}},
-		"byte-order mark behind a value":               {config: "[default]\nmax_attempts = 5\ufeff\n", want: []string{"2 " + onlyJS}},
-		"byte-order mark before a comment in a value":  {config: "[default]\nmax_attempts = 5\ufeff# c\n", want: []string{"2 " + onlyJS}},
-		"byte-order mark before a header":              {config: "[default]\na = 1\n\ufeff[profile dev]\n", want: []string{"3 " + python + " " + onlyJS}},
-		"byte-order mark behind a header":              {config: "[default]\na = 1\n[profile dev]\ufeff\n", want: []string{"3 " + onlyGo + " " + python + " " + onlyJS}},
-		"byte-order mark alone on a line":              {config: "[default]\n\ufeff\n", want: []string{"2 " + python}},
-		"no-break space before a header":               {config: "[default]\na = 1\n\u00a0[profile dev]\n", want: []string{"3 " + python}},
-		"the same below a header":                      {config: "[default]\n\u00a0[profile dev]\n"},
+		"no-break space before a property":            {config: "[default]\na = 1\n\u00a0max_attempts = 5\n", want: []string{"3 " + python}},
+		"line separator before another property":      {config: "[default]\nmax_attempts = 5\n\u2028a = 1\n", want: []string{"3 " + python}},
+		"no-break space, less than the indentation":   {config: "[default]\n  a = 1\n\u00a0max_attempts = 5\n"},
+		"no-break space behind a group":               {config: "[default]\ns3 =\n  a = b\n\u00a0max_attempts = 5\n", want: []string{"4 " + python + " " + onlyJS}},
+		"byte-order mark before a setting":            {config: "[default]\n\ufeffmax_attempts = 5\n", want: []string{"2 " + onlyJS}},
+		"byte-order mark behind a key":                {config: "[default]\nmax_attempts\ufeff = 5\n", want: []string{"2 " + onlyJS}},
+		"byte-order mark behind a group":              {config: "[default]\ns3 =\n\ufeffmax_attempts = 5\n"},
+		"byte-order mark below a value":               {config: "[default]\na = 1\n  \ufeffmax_attempts = 5\n", want: []string{"3 " + onlyJS}},
+		"byte-order mark behind a value":              {config: "[default]\nmax_attempts = 5\ufeff\n", want: []string{"2 " + onlyJS}},
+		"byte-order mark before a comment in a value": {config: "[default]\nmax_attempts = 5\ufeff# c\n", want: []string{"2 " + onlyJS}},
+		"byte-order mark before a header":             {config: "[default]\na = 1\n\ufeff[profile dev]\n", want: []string{"3 " + python + " " + onlyJS}},
+		"byte-order mark behind a header":             {config: "[default]\na = 1\n[profile dev]\ufeff\n", want: []string{"3 " + onlyGo + " " + python + " " + onlyJS}},
+		"no-break space before a header":              {config: "[default]\na = 1\n\u00a0[profile dev]\n", want: []string{"3 " + python}},
+		"the same below a header":                     {config: "[default]\n\u00a0[profile dev]\n"},
 		// Files.
 		"byte-order mark":                  {config: "\uFEFF[default]\na = 1\n", want: []string{"1 " + onlyGo + " " + python}},
 		"byte-order mark before a comment": {credentials: "\uFEFF# c\n[default]\n", want: []string{"1 " + python}},
 		"comment in Latin-1":               {config: "[default]\n# \xfc\n", want: []string{"2 " + python}},
-		"comment in UTF-8":                 {config: "[default]\n# ü\n"},
 		"both files set a key":             {config: "[default]\nmax_attempts = 5\n", credentials: "[default]\nmax_attempts = 7\n", want: []string{"2 " + onlyJS}},
-		"both files set it alike":          {config: "[default]\nmax_attempts = 5\n", credentials: "[default]\nmax_attempts = 5\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -279,47 +224,23 @@ func TestLintGivesAReasonForEachTool(t *testing.T) {
 	}, texts)
 }
 
-func TestLintAndResolveNameTheToolThatRefusesADirectory(t *testing.T) {
-	t.Parallel()
-	src := shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": "/aws"})
-	src.FS = fstest.MapFS{"aws/config": {}}
-	found, err := lint.Files(src, false)
-	require.NoError(t, err)
-	require.Contains(t, world.Lines(found), "/aws: warning: aws-sdk-go-v2: a directory in the place of a file is refused [read-differently]")
-	settings, err := lint.Resolve(config.Query{Sources: src})
-	require.NoError(t, err)
-	require.Contains(t, settings.Diagnostics, readDifferently(found)[0])
-}
-
-func TestResolveNamesTheToolForWhichTheNextSectionBelongsToTheProfileInUse(t *testing.T) {
-	t.Parallel()
-	const file = "[profile a]\n[profile b]#c\nmax_attempts = 5\n[profile c]#c\nmax_attempts = 6\n"
-	settings, err := lint.Resolve(config.Query{Sources: shared([]byte(file), nil, nil), Profile: "a"})
-	require.NoError(t, err)
-	require.Equal(t, []string{"2 " + onlyJS}, places(settings.Diagnostics))
-}
-
-func TestResolveNamesTheToolForWhichTheKeysOfAnotherSectionCountInEveryProfile(t *testing.T) {
-	t.Parallel()
-	const file = "[default]\n[DEFAULT]\nmax_attempts = 5\nregion = a\nretry_mode = adaptive\n"
-	settings, err := lint.Resolve(config.Query{Sources: shared([]byte(file), nil, nil)})
-	require.NoError(t, err)
-	require.Equal(t, []string{"3 " + python, "5 " + python}, places(settings.Diagnostics))
-}
-
 func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 	t.Parallel()
 	const file = "\uFEFF[profile dev]\nmax_attempts = 010\nnote = a\nnote = b\n[default]\nmax_attempts: 5\n# \xfc\n"
-	for profile, want := range map[string][]string{
-		"default": {"1 " + onlyGo + " " + python, "6 " + onlyJS, "7 " + python},
-		"dev":     {"1 " + onlyGo + " " + python, "2 " + onlyGo, "4 " + python, "7 " + python},
+	for _, c := range []struct {
+		file, profile string
+		want          []string
+	}{
+		{file, "default", []string{"1 " + onlyGo + " " + python, "6 " + onlyJS, "7 " + python}},
+		{file, "dev", []string{"1 " + onlyGo + " " + python, "2 " + onlyGo, "4 " + python, "7 " + python}},
+		// For a tool the next section belongs to the profile.
+		{"[profile a]\n[profile b]#c\nmax_attempts = 5\n[profile c]#c\nmax_attempts = 6\n", "a", []string{"2 " + onlyJS}},
+		// For a tool the keys of another section count in every profile.
+		{"[default]\n[DEFAULT]\nmax_attempts = 5\nregion = a\nretry_mode = adaptive\n", "", []string{"3 " + python, "5 " + python}},
 	} {
-		t.Run(profile, func(t *testing.T) {
-			t.Parallel()
-			settings, err := lint.Resolve(config.Query{Sources: shared([]byte(file), nil, nil), Profile: profile})
-			require.NoError(t, err)
-			require.Equal(t, want, places(settings.Diagnostics))
-		})
+		settings, err := lint.Resolve(config.Query{Sources: shared([]byte(c.file), nil, nil), Profile: c.profile})
+		require.NoError(t, err)
+		require.Equal(t, c.want, places(settings.Diagnostics))
 	}
 }
 

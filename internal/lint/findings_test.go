@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -38,72 +37,42 @@ func numbered(format string, n int) string {
 
 func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		code         string
-		lint         bool // Only lint looks at all profiles.
-		text         func(n int) string
-		credentials  string // Beside the config file.
-		first, every int    // The lines of the findings.
+	const d = "[default]\n"
+	for code, c := range map[string]struct {
+		head, format string // The config file: its beginning, and a text that stands n times.
+		credentials  string
+		first, every int // The lines of the findings.
 	}{
-		{
-			code: "malformed-line", first: 2, every: 1,
-			text: func(n int) string { return "[default]\n" + strings.Repeat("x\n", n) },
-		},
-		{
-			code: "read-differently", first: 2, every: 1,
-			text: func(n int) string { return "[default]\n" + strings.Repeat("# \xff\n", n) },
-		},
-		{
-			code: "misspelt-key", first: 2, every: 1,
-			text: func(n int) string { return "[default]\n" + strings.Repeat("retry-mode = x\n", n) },
-		},
-		{
-			code: "indented-key", first: 3, every: 1,
-			text: func(n int) string { return "[default]\ns3 =\n" + strings.Repeat(" retry_mode = x\n", n) },
-		},
-		{
-			code: "duplicate-key", first: 3, every: 1,
-			text: func(n int) string { return "[default]\n" + strings.Repeat("region = x\n", n+1) },
-		},
-		{
-			code: "duplicate-section", first: 2, every: 1,
-			text: func(n int) string { return strings.Repeat("[default]\n", n+1) },
-		},
-		{
-			code: "shadowed-key", first: 2, every: 2, lint: true,
-			text:        func(n int) string { return numbered("[profile p%04d]\nmax_attempts = 3\n", n) },
-			credentials: numbered("[p%04d]\nmax_attempts = 3\n", 300),
-		},
-		{
-			code: "invalid-value", first: 2, every: 2, lint: true,
-			text: func(n int) string { return numbered("[profile p%04d]\nmax_attempts = x\n", n) },
-		},
-		{
-			code: "mapped-mode", first: 2, every: 2, lint: true,
-			text: func(n int) string { return numbered("[profile p%04d]\nretry_mode = legacy\n", n) },
-		},
+		"malformed-line":    {d, "x\n", "", 2, 1},
+		"read-differently":  {d, "# \xff\n", "", 2, 1},
+		"misspelt-key":      {d, "retry-mode = x\n", "", 2, 1},
+		"indented-key":      {d + "s3 =\n", " retry_mode = x\n", "", 3, 1},
+		"duplicate-key":     {d + "region = x\n", "region = x\n", "", 3, 1},
+		"duplicate-section": {d, d, "", 2, 1},
+		"shadowed-key":      {"", "[profile p%04d]\nmax_attempts = 3\n", numbered("[p%04d]\nmax_attempts = 3\n", 300), 2, 2},
+		"invalid-value":     {"", "[profile p%04d]\nmax_attempts = x\n", "", 2, 2},
+		"mapped-mode":       {"", "[profile p%04d]\nretry_mode = legacy\n", "", 2, 2},
 	} {
-		t.Run(c.code, func(t *testing.T) {
+		t.Run(code, func(t *testing.T) {
 			t.Parallel()
-			for n, counted := range map[int]string{
-				99: "", 100: "", 101: "and 1 more findings of this kind", 250: "and 150 more findings of this kind",
-			} {
-				found := findings(t, world.Texts(c.text(n), c.credentials), false)
-				if !c.lint {
-					settings, err := lint.Resolve(config.Query{Sources: world.Texts(c.text(n), c.credentials)})
-					require.NoError(t, err)
-					require.Equal(t, coded(found, "/c", c.code), coded(settings.Diagnostics, "/c", c.code))
+			for n, counted := range map[int]string{100: "", 101: "and 1 more findings of this kind", 250: "and 150 more findings of this kind"} {
+				text := c.head + strings.Repeat(c.format, n)
+				if strings.Contains(c.format, "%") {
+					text = numbered(c.format, n)
 				}
-				found = coded(found, "/c", c.code)
+				src := world.Texts(text, c.credentials)
+				found := coded(findings(t, src, false), "/c", code)
+				if c.head != "" { // Only lint looks at all profiles.
+					settings, err := lint.Resolve(config.Query{Sources: src})
+					require.NoError(t, err)
+					require.Equal(t, found, coded(settings.Diagnostics, "/c", code))
+				}
 				if counted != "" {
 					require.Len(t, found, 101)
-					last := found[100]
-					require.Equal(t, counted, last.Message)
-					require.Zero(t, last.Line)
-					require.Equal(t, found[0].Severity, last.Severity)
+					require.Equal(t, config.Diagnostic{Severity: found[0].Severity, Code: code, File: "/c", Message: counted}, found[100])
 					found = found[:100]
 				}
-				require.Len(t, found, min(n, 100))
+				require.Len(t, found, 100)
 				for i, d := range found {
 					require.Equal(t, c.first+i*c.every, d.Line)
 				}
@@ -115,97 +84,41 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 func TestEachFileHasItsOwnBound(t *testing.T) {
 	t.Parallel()
 	text := "[default]\n" + strings.Repeat("x\n", 120)
-	found := coded(findings(t, world.Texts(text, text), false), "/k", "malformed-line")
-	require.Len(t, found, 101)
-	require.Equal(t, "/k: warning: and 20 more findings of this kind [malformed-line]", found[100].String())
-	require.Len(t, world.Without(findings(t, world.Texts(text, text), false)), 202)
-}
-
-func TestFindingsAboutValuesOfOneProfileAreBoundedAndCounted(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		text    string
-		counted string // Of the findings invalid-value.
-	}{
-		"one setting":          {strings.Repeat("max_attempts = x\n", 250) + "max_attempts = 4\n", "and 150 more findings of this kind"},
-		"both settings":        {strings.Repeat("max_attempts = x\nretry_mode = x\n", 90) + "max_attempts = 4\nretry_mode = standard\n", "and 80 more findings of this kind"},
-		"fewer than the bound": {strings.Repeat("max_attempts = x\nretry_mode = x\n", 50) + "max_attempts = 4\nretry_mode = standard\n", ""},
+	for strict, want := range map[bool]string{
+		false: "/k: warning: and 20 more findings of this kind [malformed-line]", true: "/k: error: and 20 more findings of this kind [parse-error]",
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			src := world.Texts("[default]\n"+c.text, "")
-			settings, err := lint.Resolve(config.Query{Sources: src})
-			require.NoError(t, err)
-			for _, found := range [][]config.Diagnostic{findings(t, src, false), settings.Diagnostics} {
-				found = coded(found, "/c", "invalid-value")
-				if c.counted != "" {
-					require.Len(t, found, 101)
-					require.Equal(t, c.counted, found[100].Message)
-					require.Zero(t, found[100].Line)
-					continue
-				}
-				require.Len(t, found, 100)
-			}
-		})
+		found := world.Lines(world.Without(findings(t, world.Texts(text, text), strict)))
+		require.Len(t, found, 202)
+		require.Equal(t, want, found[201])
 	}
 }
 
 func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 	t.Parallel()
-	losers := numbered("[profile p%04d]\nmax_attempts = x\n", 150)
-	winners := numbered("[p%04d]\nmax_attempts = 3\n", 150)
-	for _, c := range []struct {
-		name, config   string
-		errors         int
-		countIsAnError bool
-	}{
-		{"warnings alone", losers, 0, false},
-		{"an error behind the bound", losers + "[profile q]\nretry_mode = x\n", 1, false},
-		{"an error within the bound", "[profile q]\nretry_mode = x\n" + losers, 1, false},
-		{"errors beyond the bound", losers + numbered("[profile q%04d]\nretry_mode = x\n", 150), 100, true},
+	losers, winners := numbered("[profile p%04d]\nmax_attempts = x\n", 150), numbered("[p%04d]\nmax_attempts = 3\n", 150)
+	for errors, text := range map[int]string{
+		0: losers, 1: losers + "[profile q]\nretry_mode = x\n", 100: losers + numbered("[profile q%04d]\nretry_mode = x\n", 150),
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			found := coded(findings(t, world.Texts(c.config, winners), false), "/c", "invalid-value")
-			require.Len(t, found, 101)
-			errors := 0
-			for i, d := range found[:100] {
-				if d.Severity == config.SeverityError {
-					errors++
-				}
-				require.True(t, i == 0 || found[i-1].Line < d.Line, "by line")
+		found := coded(findings(t, world.Texts(text, winners), false), "/c", "invalid-value")
+		require.Len(t, found, 101)
+		kept := 0
+		for i, d := range found[:100] {
+			if d.Severity == config.SeverityError {
+				kept++
 			}
-			require.Equal(t, c.errors, errors)
-			require.Equal(t, c.countIsAnError, found[100].Severity == config.SeverityError)
-		})
+			require.True(t, i == 0 || found[i-1].Line < d.Line, "by line")
+		}
+		require.Equal(t, errors, kept)
+		require.Equal(t, errors == 100, found[100].Severity == config.SeverityError)
 	}
-}
-
-func TestCountOfMalformedLinesIsAnErrorInStrictReading(t *testing.T) {
-	t.Parallel()
-	found := world.Without(findings(t, world.Texts("", strings.Repeat("x\n", 103)), true))
-	require.Len(t, found, 101)
-	for _, d := range found {
-		require.Equal(t, "parse-error", d.Code)
-		require.Equal(t, config.SeverityError, d.Severity)
-	}
-	require.Equal(t, "/k: error: and 3 more findings of this kind [parse-error]", found[100].String())
 }
 
 func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
 	t.Parallel()
-	for name, line := range map[string]string{
-		"two tools":         "MAX_ATTEMPTS = 10\n",
-		"several reasons":   "max_attempts : 010 # c\n",
-		"and the line's CR": "MAX_ATTEMPTS : 010\r1 # c\n",
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			text := "[default]\n" + strings.Repeat(line, 1000)
-			found := coded(findings(t, world.Texts(text, ""), false), "/c", "read-differently")
-			require.Len(t, found, 101)
-			require.Equal(t, "and 900 more findings of this kind", found[100].Message)
-		})
+	for _, line := range []string{"MAX_ATTEMPTS = 10\n", "MAX_ATTEMPTS : 010\r1 # c\n"} {
+		found := coded(findings(t, world.Texts("[default]\n"+strings.Repeat(line, 1000), ""), false), "/c", "read-differently")
+		require.Len(t, found, 101)
+		require.Equal(t, "and 900 more findings of this kind", found[100].Message)
 	}
 }
 
@@ -214,33 +127,10 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 	for path, want := range map[string]string{"  ": `"  "`, "/a ": `"/a "`, "\u00a0b": `"\u00a0b"`, "/a b": "/a b"} {
 		found := findings(t, shared(nil, nil, map[string]string{"AWS_CONFIG_FILE": path}), false)
 		require.Equal(t, want+": error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]", found[0].String())
-		require.Equal(t, path, found[0].File)
-
-		_, err := lint.Resolve(config.Query{Sources: config.Sources{ConfigFile: path, CredentialsFile: "/k", FS: fstest.MapFS{}}, Profile: "x"})
-		require.EqualError(t, err, `config: option WithProfile: profile "x" not found in `+want+" (missing) or /k (missing)")
+		require.ErrorContains(t, &config.ParseError{File: path, Line: 1, Msg: "m"}, "config: "+want+":")
+		require.ErrorContains(t, &config.UnreadableError{File: path, Err: sharedfile.ErrNotRegular}, "config: "+want+":")
+		require.Equal(t, want+":2: [default] retry_mode", config.Origin{Kind: "shared-config", File: path, Line: 2, Profile: "default", Key: "retry_mode"}.String())
 	}
-	for _, err := range []error{&config.ParseError{File: " ", Line: 1, Msg: "m"}, &config.UnreadableError{File: " ", Err: sharedfile.ErrNotRegular}} {
-		require.ErrorContains(t, err, `config: " ":`)
-	}
-	require.Equal(t, `" ":2: [default] retry_mode`, config.Origin{Kind: "shared-config", File: " ", Line: 2, Profile: "default", Key: "retry_mode"}.String())
-}
-
-func TestFindingsComeByFileThenLineWithTheCountsLast(t *testing.T) {
-	t.Parallel()
-	text := "[default]\nretry-mode = x\n" + strings.Repeat("x\n", 101) + "max-attempts = 3\n"
-	src := world.Texts(text, "y\n")
-	src.LookupEnv = world.LookupIn(map[string]string{"AWS_NEW_RETRIES_2026": "true"})
-	settings, err := lint.Resolve(config.Query{Sources: src})
-	require.NoError(t, err)
-	var listed []string
-	for _, d := range settings.Diagnostics {
-		if d.Code != "read-differently" && (d.Code != "malformed-line" || d.Line == 0 || d.File == "/k") {
-			listed = append(listed, fmt.Sprintf("%s:%d %s", d.File, d.Line, d.Code))
-		}
-	}
-	require.Equal(t, []string{
-		":0 no-effect", "/c:2 misspelt-key", "/c:104 misspelt-key", "/c:0 malformed-line", "/k:1 malformed-line",
-	}, listed)
 }
 
 // codes returns the codes of all findings: the texts of words with hyphens in the code of this package.

@@ -1,7 +1,6 @@
 package lint_test
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"testing"
@@ -81,12 +80,10 @@ func TestExamineIsResolveForGoodValues(t *testing.T) {
 	got, err := lint.Examine(q)
 	require.NoError(t, err)
 	require.Equal(t, want, got)
-
 	q.Profile = "b"
 	got, err = lint.Examine(q)
 	require.Nil(t, got)
-	_, missing := errors.AsType[*config.ProfileNotFoundError](err)
-	require.True(t, missing)
+	require.ErrorContains(t, err, `profile "b" not found`)
 }
 
 func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {

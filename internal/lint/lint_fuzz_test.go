@@ -106,46 +106,25 @@ func requireFindings(t *testing.T, src config.Sources) {
 	}
 }
 
-// requireStrict compares strict reading with the findings about malformed lines, and the
-// findings with the lines.
+// requireStrict compares strict reading with the findings about malformed lines, and those of Resolve with those of Files.
 func requireStrict(t *testing.T, src config.Sources) {
 	t.Helper()
-	all, err := world.Malformed(src)
-	require.NoError(t, err)
 	settings, err := lint.Resolve(overriding(src, ""))
 	require.NoError(t, err)
-	for _, list := range [][]config.Diagnostic{findings(t, src, false), settings.Diagnostics} {
-		require.Equal(t, placesOf(all), malformedPlaces(list))
-	}
-	for name, read := range world.Readers(src) {
-		err := read(true)
-		parse, refused := errors.AsType[*config.ParseError](err)
-		if name == "lint" {
-			require.NoError(t, err)
-			continue
-		}
-		require.Equal(t, len(all) > 0, refused, "%v", err)
-		if refused {
-			require.Equal(t, place{parse.File, parse.Line}, placesOf(all)[0])
-			require.NotEmpty(t, parse.Msg)
-		}
+	want := malformedPlaces(findings(t, src, false))
+	require.Equal(t, want, malformedPlaces(settings.Diagnostics))
+	_, err = config.Query{Sources: src, Strict: true}.Resolve()
+	parse, refused := errors.AsType[*config.ParseError](err)
+	require.Equal(t, len(want) > 0, refused, "%v", err)
+	if refused {
+		require.Equal(t, want[0], place{parse.File, parse.Line})
+		require.NotEmpty(t, parse.Msg)
 	}
 }
 
 type place struct {
 	file string
 	line int
-}
-
-// placesOf returns the places of at most a hundred malformed lines of each file.
-func placesOf(all []config.ParseError) []place {
-	places, count := []place{}, map[string]int{}
-	for _, e := range all {
-		if count[e.Kind]++; count[e.Kind] <= 100 {
-			places = append(places, place{map[string]string{"config": "/c", "credentials": "/k"}[e.Kind], e.Line})
-		}
-	}
-	return places
 }
 
 func malformedPlaces(found []config.Diagnostic) []place {

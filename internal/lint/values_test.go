@@ -22,35 +22,30 @@ func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
 		env  map[string]string
 		want []string
 	}{
-		"mode":                               {env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
-		"mode in mixed case":                 {map[string]string{"AWS_RETRY_MODE": "Adaptive"}, []string{all}},
-		"blank behind a mode":                {map[string]string{"AWS_RETRY_MODE": "adaptive "}, []string{all}},
-		"mode legacy":                        {map[string]string{"AWS_RETRY_MODE": "legacy"}, []string{all}},
-		"empty mode":                         {map[string]string{"AWS_RETRY_MODE": ""}, []string{pythonAndJS}},
-		"mode of blanks":                     {map[string]string{"AWS_RETRY_MODE": " \t"}, []string{all}},
-		"attempts":                           {env: map[string]string{"AWS_MAX_ATTEMPTS": "+04"}},
-		"blank behind the attempts":          {map[string]string{"AWS_MAX_ATTEMPTS": "4 "}, []string{onlyGo}},
-		"no-break space before the attempts": {map[string]string{"AWS_MAX_ATTEMPTS": "\u00a04"}, []string{onlyGo}},
-		"empty attempts":                     {map[string]string{"AWS_MAX_ATTEMPTS": ""}, []string{python}},
-		"attempts of blanks":                 {map[string]string{"AWS_MAX_ATTEMPTS": "  "}, []string{onlyGo + " " + python}},
-		"both":                               {map[string]string{"AWS_RETRY_MODE": "legacy", "AWS_MAX_ATTEMPTS": "4 "}, []string{all, onlyGo}},
-		"AWS_PROFILE":                        {env: map[string]string{"AWS_PROFILE": "a"}},
-		"empty AWS_PROFILE":                  {map[string]string{"AWS_PROFILE": ""}, []string{python}},
-		"AWS_DEFAULT_PROFILE":                {map[string]string{"AWS_DEFAULT_PROFILE": "a"}, []string{onlyJS}},
-		"empty AWS_DEFAULT_PROFILE":          {map[string]string{"AWS_DEFAULT_PROFILE": ""}, []string{python}},
-		"the two with two names":             {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}, []string{"botocore"}},
-		"the two with one name":              {env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "a"}},
-		"empty AWS_DEFAULT_PROFILE beside":   {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""}, []string{"botocore"}},
-		"empty AWS_PROFILE beside":           {map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "a"}, []string{"aws-cli", onlyJS}},
-		"path":                               {env: map[string]string{"AWS_CONFIG_FILE": "/c"}},
-		"path in the home directory":         {map[string]string{"AWS_CONFIG_FILE": "~/cfg"}, []string{onlyGo}},
-		"the same of credentials":            {map[string]string{"AWS_SHARED_CREDENTIALS_FILE": "~/cfg"}, []string{onlyGo}},
-		"path in another home directory":     {map[string]string{"AWS_CONFIG_FILE": "~me/cfg"}, []string{python}},
-		"variable in a path":                 {map[string]string{"AWS_CONFIG_FILE": "$HOME/cfg"}, []string{python}},
-		"variable in braces":                 {map[string]string{"AWS_CONFIG_FILE": "/x${HOME}"}, []string{python}},
-		"variable that is unset":             {env: map[string]string{"AWS_CONFIG_FILE": "$NOTHING/cfg"}},
-		"dollar sign":                        {env: map[string]string{"AWS_CONFIG_FILE": "/a$/${b"}},
-		"empty path":                         {map[string]string{"AWS_CONFIG_FILE": ""}, []string{python}},
+		"mode":                             {env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
+		"mode in mixed case":               {map[string]string{"AWS_RETRY_MODE": "Adaptive"}, []string{all}},
+		"blank behind a mode":              {map[string]string{"AWS_RETRY_MODE": "adaptive "}, []string{all}},
+		"mode legacy":                      {map[string]string{"AWS_RETRY_MODE": "legacy"}, []string{all}},
+		"empty mode":                       {map[string]string{"AWS_RETRY_MODE": ""}, []string{pythonAndJS}},
+		"mode of blanks":                   {map[string]string{"AWS_RETRY_MODE": " \t"}, []string{all}},
+		"attempts":                         {env: map[string]string{"AWS_MAX_ATTEMPTS": "+04"}},
+		"blank behind the attempts":        {map[string]string{"AWS_MAX_ATTEMPTS": "4 "}, []string{onlyGo}},
+		"empty attempts":                   {map[string]string{"AWS_MAX_ATTEMPTS": ""}, []string{python}},
+		"attempts of blanks":               {map[string]string{"AWS_MAX_ATTEMPTS": "  "}, []string{onlyGo + " " + python}},
+		"AWS_PROFILE":                      {env: map[string]string{"AWS_PROFILE": "a"}},
+		"empty AWS_PROFILE":                {map[string]string{"AWS_PROFILE": ""}, []string{python}},
+		"AWS_DEFAULT_PROFILE":              {map[string]string{"AWS_DEFAULT_PROFILE": "a"}, []string{onlyJS}},
+		"the two with two names":           {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}, []string{"botocore"}},
+		"the two with one name":            {env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "a"}},
+		"empty AWS_DEFAULT_PROFILE beside": {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""}, []string{"botocore"}},
+		"empty AWS_PROFILE beside":         {map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "a"}, []string{"aws-cli", onlyJS}},
+		"path":                             {env: map[string]string{"AWS_CONFIG_FILE": "/c"}},
+		"path in the home directory":       {map[string]string{"AWS_CONFIG_FILE": "~/cfg"}, []string{onlyGo}},
+		"path in another home directory":   {map[string]string{"AWS_CONFIG_FILE": "~me/cfg"}, []string{python}},
+		"variable in a path":               {map[string]string{"AWS_CONFIG_FILE": "$HOME/cfg"}, []string{python}},
+		"variable that is unset":           {env: map[string]string{"AWS_CONFIG_FILE": "$NOTHING/cfg"}},
+		"dollar sign":                      {env: map[string]string{"AWS_CONFIG_FILE": "/a$/${b"}},
+		"empty path":                       {map[string]string{"AWS_CONFIG_FILE": ""}, []string{python}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -84,30 +79,16 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 		env                 map[string]string
 		want                []string
 	}{
-		"mode": {
-			config: "[default]\nretry_mode = foo\n", env: map[string]string{"AWS_RETRY_MODE": "standard"},
-			want: []string{"2 " + onlyGo},
-		},
-		"attempts": {
-			credentials: "[default]\nmax_attempts = ten\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "4"},
-			want: []string{"2 " + onlyGo},
-		},
-		"a number for a mode": {
-			config: "[default]\nretry_mode = 3\n", env: map[string]string{"AWS_RETRY_MODE": "standard"},
-			want: []string{"2 " + onlyGo},
-		},
+		"mode":     {"[default]\nretry_mode = foo\n", "", map[string]string{"AWS_RETRY_MODE": "standard"}, []string{"2 " + onlyGo}},
+		"attempts": {"", "[default]\nmax_attempts = ten\n", map[string]string{"AWS_MAX_ATTEMPTS": "4"}, []string{"2 " + onlyGo}},
 		"attempts that it accepts": {
-			credentials: "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n",
-			env:         map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"},
+			"", "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n", map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"}, nil,
 		},
 		"attempts that it does not see": {
-			config: "\uFEFF[default]\nmax_attempts = ten\n", env: map[string]string{"AWS_MAX_ATTEMPTS": "4"},
-			want: []string{"1 " + onlyGo + " " + python},
+			"\uFEFF[default]\nmax_attempts = ten\n", "", map[string]string{"AWS_MAX_ATTEMPTS": "4"}, []string{"1 " + onlyGo + " " + python},
 		},
 		"another value of the file wins": {
-			config: "[default]\n[profile a]\nretry_mode = foo\n", credentials: "[a]\nretry_mode = standard\n",
-			env:  map[string]string{"AWS_RETRY_MODE": "standard"},
-			want: []string{"3 " + onlyJS},
+			"[default]\n[profile a]\nretry_mode = foo\n", "[a]\nretry_mode = standard\n", map[string]string{"AWS_RETRY_MODE": "standard"}, []string{"3 " + onlyJS},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,21 +108,16 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 	}
 }
 
-func TestNothingIsSaidOfAVariableThatAPathOfCodeReplaces(t *testing.T) {
+func TestNothingIsSaidOfAVariableThatCodeReplaces(t *testing.T) {
 	t.Parallel()
-	src := shared([]byte("[default]\n"), nil, map[string]string{"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h"})
+	src := shared([]byte("[profile a]\n"), nil, map[string]string{
+		"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h", "AWS_DEFAULT_PROFILE": "b",
+	})
 	src.ConfigFile, src.CredentialsFile = "/config", "/credentials"
-	found, err := lint.Files(src, false)
-	require.NoError(t, err)
-	require.Empty(t, readDifferently(found))
-}
-
-func TestNothingIsSaidOfAVariableForAProfileThatCodeReplaces(t *testing.T) {
-	t.Parallel()
-	src := shared([]byte("[profile a]\n"), nil, map[string]string{"AWS_DEFAULT_PROFILE": "b"})
 	settings, err := lint.Resolve(config.Query{Sources: src, Profile: "a"})
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(settings.Diagnostics))
+	require.Equal(t, []string{"0 " + onlyJS}, places(findings(t, src, false)))
 }
 
 func TestLintGivesAReasonForEachVariable(t *testing.T) {

@@ -3,7 +3,6 @@
 package sim_test
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -55,22 +54,6 @@ func TestSimulatedCallsAndAttemptsAreAllCounted(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestSimulatedQuotaRecoversAfterAnOutage(t *testing.T) {
-	t.Parallel()
-	s := usual()
-	s.Rate, s.Burst, s.Offered = 500, 500, 100
-	s.Phases = failing(&s, 30*time.Second, 60*time.Second)
-	got := play(t, s, inStandardMode(standard.Config{}))
-	require.Zero(t, got.Recover)
-	require.InDelta(t, 30.2, got.Emptied, 0.2)
-	require.InDelta(t, 0.5, got.FailedShare, 0.01)
-	require.InDelta(t, 500%14, got.LowestQuota, 0)
-	require.Equal(t, 500, got.Bins[len(got.Bins)-1].Quota)
-
-	s.Phases = s.Phases[:1]
-	require.True(t, math.IsNaN(play(t, s, inStandardMode(standard.Config{})).Recover), "it lasts to the end")
 }
 
 // A deadline ends waits out of their order, and each call in its time.

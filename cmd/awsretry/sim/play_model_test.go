@@ -3,7 +3,7 @@
 package sim_test
 
 import (
-	"container/heap"
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -33,35 +33,28 @@ type due struct {
 	throttled bool
 }
 
-type dues []due
-
-func (d dues) Len() int { return len(d) }
-
-func (d dues) Less(i, j int) bool { return d[i].at < d[j].at }
-
-func (d dues) Swap(i, j int) { d[i], d[j] = d[j], d[i] }
-
-func (d *dues) Push(x any) { *d = append(*d, x.(due)) }
-
-func (d *dues) Pop() any { x := (*d)[len(*d)-1]; *d = (*d)[:len(*d)-1]; return x }
-
 func (m model) play(random *rand.Rand) outcome {
 	const settled, healed, room = 30, 60, 500
 	var calls, failed, attempts, throttled float64
 	var latencies []float64
 	tokens, last, quota := m.limit, 0.0, float64(room)
-	queue := &dues{{at: random.ExpFloat64() / m.offered}}
+	queue := []due{{at: random.ExpFloat64() / m.offered}} // by their instants
+	push := func(d due) {
+		at, _ := slices.BinarySearchFunc(queue, d.at, func(x due, at float64) int { return cmp.Compare(x.at, at) })
+		queue = slices.Insert(queue, at, d)
+	}
 	made := map[float64]float64{} // the attempts of a call, by its beginning
 	refused := map[float64]float64{}
 	for {
-		d := heap.Pop(queue).(due)
+		d := queue[0]
+		queue = queue[1:]
 		if d.at >= m.end {
 			slices.Sort(latencies)
 			return outcome{failed / calls, attempts / calls, throttled / attempts, latencies[len(latencies)*99/100]}
 		}
 		troubled := d.at >= settled && d.at < healed
 		if d.attempt == 0 {
-			heap.Push(queue, due{at: d.at + random.ExpFloat64()/m.offered})
+			push(due{at: d.at + random.ExpFloat64()/m.offered})
 			d.attempt, d.began = 1, d.at
 		}
 		if d.attempt > 0 { // it is sent
@@ -74,7 +67,7 @@ func (m model) play(random *rand.Rand) outcome {
 				tokens--
 				answer.accepted = !troubled || random.Float64() >= m.fail
 			}
-			heap.Push(queue, answer)
+			push(answer)
 			continue
 		}
 		made[d.began]++
@@ -90,7 +83,7 @@ func (m model) play(random *rand.Rand) outcome {
 			quota = math.Min(quota+math.Max(d.cost, 1), room)
 		case d.attempt > -3 && quota >= cost:
 			quota -= cost
-			heap.Push(queue, due{at: d.at + random.Float64()*base*math.Pow(2, float64(-d.attempt-1)), began: d.began, attempt: 1 - d.attempt, cost: cost})
+			push(due{at: d.at + random.Float64()*base*math.Pow(2, float64(-d.attempt-1)), began: d.began, attempt: 1 - d.attempt, cost: cost})
 			continue
 		}
 		if d.at >= settled {

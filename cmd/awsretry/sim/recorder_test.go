@@ -142,21 +142,15 @@ func TestBinsAreAHundredAtMost(t *testing.T) {
 		width time.Duration
 	}{
 		0:                     {1, second},
-		300 * second / 1000:   {1, second},
-		90 * second:           {90, second},
 		100 * second:          {100, second},
 		101 * second:          {51, 2 * second},
-		24 * time.Hour:        {100, 864 * second},
 		90*second + 1:         {91, second},
-		3600 * second * 1000:  {100, 36000 * second},
 		10*time.Minute + 1000: {86, 7 * second},
 	} {
 		r := newRecorder(&Scenario{Duration: duration}, 1)
 		require.Len(t, r.bins, want.bins, duration)
 		require.Equal(t, want.width, r.width, duration)
-		if duration > 0 {
-			require.Equal(t, duration, r.end(len(r.bins)-1))
-		}
+		require.Equal(t, duration, r.end(len(r.bins)-1))
 		require.Same(t, &r.bins[len(r.bins)-1], r.bin(duration))
 	}
 }

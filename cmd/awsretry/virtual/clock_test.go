@@ -76,26 +76,19 @@ func TestRunEndsTheWaitsOfAllTasksInTheirOrder(t *testing.T) {
 	require.Equal(t, want, notes.list)
 }
 
-func TestWaitsWithoutAnEndDoNotKeepRun(t *testing.T) {
+func TestRunEndsWithoutTimersAndWhenItIsStopped(t *testing.T) {
 	t.Parallel()
 	clk, notes := newNotes()
-	clk.Go(func() { notes.add("%v", clk.Await(t.Context(), make(chan struct{}))) })
-
+	clk.Go(func() { notes.add("%v", clk.Await(t.Context(), make(chan struct{}))) }) // It waits for ever.
 	clk.Run(time.Time{})
-
 	require.Equal(t, []string{"0s context canceled"}, notes.list)
-}
 
-func TestStopEndsARun(t *testing.T) {
-	t.Parallel()
-	clk, notes := newNotes()
+	clk, notes = newNotes()
 	clk.AfterFunc(time.Second, clk.Stop)
 	for range 2 {
 		clk.Go(func() { notes.add("%v", clk.Sleep(t.Context(), time.Hour)) })
 	}
-
 	clk.Run(time.Time{})
-
 	require.Equal(t, []string{"1s context canceled", "1s context canceled"}, notes.list)
 }
 
@@ -223,19 +216,4 @@ func TestDeadlinesEndWaitsBehindOthers(t *testing.T) {
 		"1s sleep: context deadline exceeded", "2s wait 1: context deadline exceeded", "3s wait 0: context deadline exceeded",
 		"4s wait 2: <nil>", "4s first: context canceled",
 	}, notes.list)
-}
-
-// BenchmarkSleep is a sleep of one of a hundred tasks.
-func BenchmarkSleep(b *testing.B) {
-	b.ReportAllocs()
-	clk := virtual.New(start())
-	left := b.N
-	for i := range 100 {
-		clk.Go(func() {
-			for ; left > 0; left-- {
-				_ = clk.Sleep(context.Background(), time.Duration(100+i)*time.Millisecond)
-			}
-		})
-	}
-	clk.Run(time.Time{})
 }

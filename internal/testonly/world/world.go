@@ -5,7 +5,6 @@ import (
 	"io/fs"
 	"maps"
 	"os"
-	"slices"
 	"strings"
 	"testing/fstest"
 	"time"
@@ -173,27 +172,4 @@ func subProperties(s *sharedfile.Section, key string) (subs map[string]any) {
 		}
 	}
 	return subs
-}
-
-// Malformed returns the malformed lines of both files with Kind, Line and Msg.
-func Malformed(src config.Sources) ([]config.ParseError, error) {
-	pair, err := src.Open()
-	if err != nil {
-		return nil, err
-	}
-	var all []config.ParseError
-	for i, f := range pair.Files {
-		pair.Look[i] = func(at *sharedfile.Pass) {
-			if at.Kind == sharedfile.Malformed {
-				all = append(all, config.ParseError{Kind: f.Kind, Line: int(at.Number), Msg: at.Fault.String()})
-			}
-		}
-	}
-	pair.Read("", false)
-	for i, f := range pair.Files {
-		if f.UTF16 {
-			all = slices.Insert(all, i*len(all), config.ParseError{Kind: f.Kind, Line: 1, Msg: sharedfile.UTF16.String()})
-		}
-	}
-	return all, nil
 }

@@ -59,22 +59,19 @@ func largest() *page.Report {
 	r := &page.Report{Command: "awsretry simulate", Duration: 6*time.Hour - 7*time.Second}
 	for i := range 8 {
 		v := page.Variant{Name: "max_attempts=" + strconv.Itoa(i) + ",max_backoff=20s,retry_mode=adaptive", Run: &sim.Result{Calls: 100_000, Width: 216 * time.Second}}
-		for j := range 20 {
-			v.Settings = append(v.Settings, page.Setting{"setting " + strconv.Itoa(j), "value " + strconv.Itoa(i), "/home/someone-or-other/.aws/config:1234 [profile production]"})
-		}
-		for j := range 21 {
-			v.Curve = append(v.Curve, sim.Point{Share: float64(j) / 20, AttemptsPerCall: 1 + math.Abs(math.Sin(float64(i+j))), FailedShare: 0.1234})
-		}
-		for j := range 100 {
-			n := 2_000_000 + (i*7919+j*104729)%1_000_000
-			v.Run.Bins = append(v.Run.Bins, sim.Bin{
-				From: time.Duration(j) * v.Run.Width, Offered: float64(n), Allowed: 1000, Begun: n, Failed: n, Waiting: n, Sent: n * 2, Accepted: n - 500_000,
-				Throttled: n + 123_456, Quota: n % 500, SendRate: float64(n) / 300,
-			})
-		}
 		for j := range 1000 {
 			v.Run.Succeeded = append(v.Run.Succeeded, time.Duration(j)*time.Second)
 			v.Run.Unsuccessful = append(v.Run.Unsuccessful, time.Duration(j)*time.Minute)
+			if n := 2_000_000 + (i*7919+j*104729)%1_000_000; j < 100 {
+				v.Run.Bins = append(v.Run.Bins, sim.Bin{
+					From: time.Duration(j) * v.Run.Width, Offered: float64(n), Allowed: 1000, Begun: n, Failed: n, Waiting: n, Sent: n * 2, Accepted: n - 500_000,
+					Throttled: n + 123_456, Quota: n % 500, SendRate: float64(n) / 300,
+				})
+			}
+			if j <= 20 {
+				v.Settings = append(v.Settings, page.Setting{"setting " + strconv.Itoa(j), "value " + strconv.Itoa(i), "/home/someone-or-other/.aws/config:1234 [profile production]"})
+				v.Curve = append(v.Curve, sim.Point{Share: float64(j) / 20, AttemptsPerCall: 1 + math.Abs(math.Sin(float64(i+j))), FailedShare: 0.1234})
+			}
 		}
 		r.Variants = append(r.Variants, v)
 	}
@@ -210,14 +207,6 @@ func TestReportHasTheGoldenPage(t *testing.T) {
 	}
 }
 
-func TestLargestPageIsBelow400KB(t *testing.T) {
-	t.Parallel()
-	got := written(t, largest())
-	requireSound(t, got)
-	require.Less(t, len(got), 400_000)
-	require.Equal(t, got, written(t, largest()))
-}
-
 func TestSettingsThatAreTheSameAreShort(t *testing.T) {
 	t.Parallel()
 	r := small()
@@ -248,12 +237,15 @@ func drawn(t *testing.T, text string) (data struct {
 	return data
 }
 
-func TestScriptHasAHundredLatenciesAtMost(t *testing.T) {
+func TestLargestPageIsBelow400KBWithAHundredLatencies(t *testing.T) {
 	t.Parallel()
-	v := drawn(t, sound(t, small())).Variants[0]
+	v := drawn(t, written(t, small())).Variants[0]
 	require.Equal(t, []float64{1, 2, 3}, v.Ok.Times)
 	require.Zero(t, v.Bad.Count)
-	v = drawn(t, sound(t, largest())).Variants[0]
+	text := sound(t, largest())
+	require.Less(t, len(text), 400_000)
+	require.Equal(t, text, written(t, largest()))
+	v = drawn(t, text).Variants[0]
 	require.Equal(t, 1000, v.Ok.Count)
 	require.Len(t, v.Ok.Times, 100)
 	require.InDeltaSlice(t, []float64{9, 999}, []float64{v.Ok.Times[0], v.Ok.Times[99]}, 0, "one percent are within nine seconds")
@@ -263,7 +255,7 @@ func TestWhatDoesNotApplyIsNotDrawn(t *testing.T) {
 	t.Parallel()
 	r := small()
 	r.Variants[1].Run.Drain, r.Variants[1].Drains = math.NaN(), ""
-	text := sound(t, r)
+	text := written(t, r)
 	require.Equal(t, 1, strings.Count(text, "drains at"))
 	require.Nil(t, drawn(t, text).Variants[1].DrainsAt)
 	require.NotNil(t, drawn(t, text).Variants[0].DrainsAt)
@@ -315,11 +307,9 @@ func FuzzTextsFromOutsideStayTexts(f *testing.F) {
 	})
 }
 
-type failing struct{}
-
-func (failing) Write([]byte) (int, error) { return 0, io.ErrClosedPipe }
-
 func TestErrorOfTheWriterIsReturned(t *testing.T) {
 	t.Parallel()
-	require.ErrorIs(t, page.Write(failing{}, small()), io.ErrClosedPipe)
+	reader, writer := io.Pipe()
+	require.NoError(t, reader.Close())
+	require.ErrorIs(t, page.Write(writer, small()), io.ErrClosedPipe)
 }
