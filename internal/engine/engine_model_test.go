@@ -174,7 +174,7 @@ func (m *rules) attempts(op retry.Operation) int {
 	if m.dynamoDB(op) {
 		byDefault = 4
 	}
-	return max(cmp.Or(op.MaxAttempts, m.config.MaxAttempts, byDefault), 1)
+	return max(cmp.Or(op.MaxAttempts, max(m.config.MaxAttempts, 0), byDefault), 1)
 }
 
 func (m *rules) capacity() int {
@@ -260,7 +260,7 @@ func drawRules(p *model.Player) *rules {
 	*c = standard.Config{
 		Behavior:         model.From(p, "", retry.V20, retry.V21),
 		Service:          model.From(p, "", "s3", "dynamodb"),
-		MaxAttempts:      p.IntN(7),
+		MaxAttempts:      p.IntN(8) - 1,
 		BackoffWhenEmpty: p.Once(2),
 		RetryCost:        model.From(p, 0, 1, 7),
 		TimeoutCost:      model.From(p, 0, 2, 9),
@@ -311,6 +311,7 @@ type game struct {
 	begun           int
 	spent           []retry.Token
 	told            map[string][]retry.EventKind // by name of the operation
+	lacked          map[string]uint64            // operations that ended for lack of quota, by scope
 }
 
 func FuzzStandardMode(f *testing.F) {
@@ -327,7 +328,7 @@ func FuzzAdaptiveModeWithoutWaits(f *testing.F) {
 }
 
 func playRules(p *model.Player, waits bool, build func(c standard.Config) (retry.Strategy, error)) {
-	g := &game{Player: p, rules: drawRules(p), clock: &clock.Fake{}, waits: waits, told: map[string][]retry.EventKind{}}
+	g := &game{Player: p, rules: drawRules(p), clock: &clock.Fake{}, waits: waits, told: map[string][]retry.EventKind{}, lacked: map[string]uint64{}}
 	config := g.config
 	config.Clock = g.clock
 	var err error
@@ -460,6 +461,7 @@ func (g *game) refresh() {
 	refusal, _ := errors.AsType[*retry.Error](err)
 	require.Equal(g, o.attempt, refusal.Attempts)
 	if want == retry.ErrQuotaExhausted { //nolint:errorlint // the same value
+		g.lacked[g.scope(o.op)]++
 		pool := g.pool
 		if o.op.Key() == (retry.ScopeKey{}) {
 			pool = 0
@@ -528,6 +530,7 @@ func (g *game) check(observed bool) {
 		}
 		require.Equal(g, parts/tokenParts, scope.Quota, "quota of %q", scope.Scope)
 		require.Equal(g, g.capacity(), scope.QuotaCapacity)
+		require.Equal(g, g.lacked[scope.Scope], scope.RefusedCalls)
 	}
 	require.Len(g, g.parts, used)
 	require.Equal(g, g.pool, snapshot.Pool)
