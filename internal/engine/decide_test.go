@@ -11,7 +11,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/testonly/play"
-	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -34,18 +33,6 @@ func TestAttemptLimitComesBeforeTheEndOfTheCaller(t *testing.T) {
 		cancel()
 		_, err = s.RefreshRetryToken(ctx, token, c.failure)
 		require.ErrorIs(t, err, c.want)
-	}
-}
-
-func TestQuotaIsTheReasonOnlyWhereItDoesNotCoverTheRetry(t *testing.T) {
-	t.Parallel()
-	for quota, want := range map[int]error{13: retry.ErrQuotaExhausted, 14: retry.ErrDeadline, 15: retry.ErrDeadline} {
-		s, clk := newStandard(t, func(c *standard.Config) { c.QuotaInitial = &quota })
-		ctx, cancel := clk.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		_, err := refreshed(ctx, t, s, retry.Operation{})
-		require.ErrorIs(t, err, want, "%d tokens", quota)
-		require.Equal(t, quota, s.Snapshot().Scopes[0].Quota)
 	}
 }
 
@@ -81,52 +68,6 @@ func TestClassifierIsToldTheOperationAndTheAttempt(t *testing.T) {
 		{Err: errClient, Service: "s3", Operation: "GetObject", Attempt: 1},
 		{Err: errServer, Service: "s3", Operation: "GetObject", Attempt: 2},
 	}, classifier.outcomes)
-}
-
-func TestHintFailsNoCallThatItsBackoffAloneLetsBeMade(t *testing.T) {
-	t.Parallel()
-	hinted := vectors.Response{Status: 429, Headers: map[string]string{"x-amz-retry-after": "4000"}}.Err()
-	const second = time.Second
-	for _, c := range []struct {
-		name    string
-		timeout time.Duration // of the context; 0 is none
-		elapsed time.Duration // Operation.MaxElapsed; 0 is none
-		want    time.Duration
-		refused error
-	}{
-		{"no limit", 0, 0, 4 * second, nil},
-		{"deadline after the hint", 5 * second, 0, 4 * second, nil},
-		{"deadline before the hint", 3 * second, 0, second, nil},
-		{"deadline before the backoff", second / 2, 0, second, retry.ErrDeadline},
-		{"end of the operation after the hint", 0, 5 * second, 4 * second, nil},
-		{"end of the operation before the hint", 0, 3 * second, second, nil},
-		{"end of the operation before the backoff", 0, second / 2, second, retry.ErrMaxElapsed},
-	} {
-		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-			t.Run(c.name+", "+string(behavior), func(t *testing.T) {
-				t.Parallel()
-				s, clk := newStandard(t, func(config *standard.Config) { config.Behavior = behavior })
-				ctx := t.Context()
-				if c.timeout > 0 {
-					limited, cancel := clk.WithTimeout(ctx, c.timeout)
-					defer cancel()
-					ctx = limited
-				}
-				token, err := s.AcquireInitialToken(ctx, retry.Operation{MaxElapsed: c.elapsed})
-				require.NoError(t, err)
-				next, err := s.RefreshRetryToken(ctx, token, hinted)
-				if c.refused == nil {
-					require.NoError(t, err)
-					require.Equal(t, c.want, next.Delay())
-					return
-				}
-				require.ErrorIs(t, err, c.refused)
-				var refusal *retry.Error
-				require.ErrorAs(t, err, &refusal)
-				require.Equal(t, c.want, refusal.Wait)
-			})
-		}
-	}
 }
 
 func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {

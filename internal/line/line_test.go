@@ -13,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/line"
+	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
@@ -112,65 +113,6 @@ func TestLineServesAnAccountFromOutsideInOrder(t *testing.T) {
 	})
 }
 
-func TestLineRefusesAtOnceWhatTheAccountCannotServeInTime(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		deadline, notAfter float64 // seconds; 0 means none
-		want               error
-	}{
-		"deadline at the slot":          {deadline: 2, want: context.DeadlineExceeded},
-		"deadline after the slot":       {deadline: 2.5},
-		"end of the operation before":   {notAfter: 1.5, want: ratelimit.ErrNotAfter},
-		"end of the operation with it":  {notAfter: 2},
-		"neither deadline nor such end": {},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				r := newLineRun()
-				r.set(2)
-				ctx, request := t.Context(), ratelimit.Request{}
-				if tt.deadline > 0 {
-					var cancel context.CancelFunc
-					ctx, cancel = r.clock.WithDeadline(ctx, r.in(tt.deadline))
-					defer cancel()
-				}
-				if tt.notAfter > 0 {
-					request.NotAfter = r.in(tt.notAfter)
-				}
-				c := r.call(ctx, request)
-				if tt.want != nil {
-					require.True(t, c.ended)
-					require.ErrorIs(t, c.err, tt.want)
-					refused := &ratelimit.WaitError{}
-					require.ErrorAs(t, c.err, &refused)
-					require.Equal(t, ratelimit.Wait{Expected: 2 * time.Second, FillRate: 7}, refused.Wait)
-					return
-				}
-				r.requireSent(t, []float64{0}, c)
-				r.advance(2 * time.Second)
-				r.requireSent(t, []float64{2}, c)
-			})
-		})
-	}
-}
-
-func TestAChangeServesCallersWhoseTokensHaveCome(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newLineRun()
-		first := r.call(t.Context(), ratelimit.Request{})
-		second := r.call(t.Context(), ratelimit.Request{NotAfter: r.in(60)})
-		r.requireSent(t, []float64{0, 0}, first, second)
-		r.advance(time.Second)
-		r.set(0.5, 1, 1)
-		r.requireSent(t, []float64{1, 1}, first, second)
-		require.Zero(t, r.line.Expected(1))
-		_, _, err := r.line.Acquire(t.Context(), ratelimit.Request{NoWait: true})
-		require.NoError(t, err, "one slot is left")
-	})
-}
-
 func TestAChangeMovesTheTimer(t *testing.T) {
 	t.Parallel()
 	for name, to := range map[string]float64{"earlier": 3, "later": 9} {
@@ -189,19 +131,6 @@ func TestAChangeMovesTheTimer(t *testing.T) {
 			})
 		})
 	}
-}
-
-func TestAChangeEndsTheWaitForASlotThatWasTakenAway(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newLineRun()
-		r.set(1)
-		c := r.call(t.Context(), ratelimit.Request{})
-		r.set()
-		_, ok := r.clock.AdvanceToNext()
-		require.False(t, ok, "no timer is left")
-		r.requireSent(t, []float64{0}, c)
-	})
 }
 
 func TestLongerWaitsSendCallersAwayThatCannotBeServedInTime(t *testing.T) {
@@ -283,25 +212,6 @@ func TestTokenThatCameBeforeTheCallerGaveUpStays(t *testing.T) {
 	})
 }
 
-func TestAChangeThatMakesNoWaitLongerSendsNoCallerAway(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		r := newLineRun()
-		r.set(1, 2)
-		first := r.call(t.Context(), ratelimit.Request{})
-		second := r.call(t.Context(), ratelimit.Request{NotAfter: r.in(4)})
-		r.account.set(r.in(0), r.in(5))
-		r.line.Changed(false)
-		synctest.Wait()
-		require.True(t, first.ended)
-		require.Equal(t, r.start, first.sent)
-		require.False(t, second.ended, "its end is still to come")
-		r.line.Changed(true)
-		synctest.Wait()
-		require.ErrorIs(t, second.err, ratelimit.ErrNotAfter)
-	})
-}
-
 // A test can see each caller of a queue wait, although only the first one has a timer.
 func TestFakeClockCountsEachCallerInAQueue(t *testing.T) {
 	t.Parallel()
@@ -373,48 +283,6 @@ func (p *purse) Give(_ time.Time, tokens float64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.tokens += tokens
-}
-
-// TestLineConcurrentSafe takes, gives up and gives back at random. At the end every token is
-// where it belongs.
-func TestLineConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		account := &purse{tokens: 10}
-		queue := line.New(account, clock.System{})
-		served, lost := make(chan int, 3000), make(chan int, 3000)
-		var wg sync.WaitGroup
-		for i := range 300 {
-			wg.Go(func() {
-				random := rand.New(rand.NewPCG(2, uint64(i)))
-				for range 10 {
-					cost, wait := float64(1+random.IntN(4)), time.Duration(random.IntN(1000))*time.Millisecond
-					ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
-					request := ratelimit.Request{Cost: cost, NotAfter: time.Now().Add(wait)}
-					if random.IntN(2) == 0 {
-						request.NotAfter = time.Time{}
-						clock.System{}.AfterFunc(wait, cancel)
-					}
-					if _, _, err := queue.Acquire(ctx, request); err != nil {
-						lost <- i
-					} else {
-						served <- i
-						pause := time.Duration(random.IntN(10)) * time.Millisecond
-						_ = clock.System{}.Sleep(t.Context(), pause)
-						account.Give(time.Now(), cost)
-						queue.Changed(true)
-					}
-					cancel()
-				}
-			})
-		}
-		wg.Wait()
-		require.Equal(t, 3000, len(served)+len(lost))
-		require.NotEmpty(t, served)
-		require.NotEmpty(t, lost)
-		require.InDelta(t, 10, account.tokens, 0)
-		require.Zero(t, queue.Waiting())
-	})
 }
 
 // Callers of lines that share a lock take, give up and give back at random. At the end every token is where it belongs.
@@ -506,4 +374,107 @@ func TestAnswerForOneLineAsksOnlyItAndTheFirstInOrder(t *testing.T) {
 		require.Equal(t, 2, lines[i].Waiting())
 		require.LessOrEqual(t, asked, 4, "twice the line, and once each the first in order and the pool")
 	}
+}
+
+// onWait calls a function when a caller is told of a wait.
+func onWait(f func(w ratelimit.Wait)) ratelimit.Request { return ratelimit.Request{OnWait: f} }
+
+// No lock is held meanwhile, the time in it is a part of the wait, and a caller that panics in it leaves.
+func TestCallerIsToldOfItsWaitBeforeItBegins(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	account := new(purse)
+	queue := line.New(account, &clk)
+	start := clk.Now()
+	clk.Run(func() {
+		request := onWait(func(w ratelimit.Wait) {
+			require.Equal(t, ratelimit.Wait{FillRate: 0}, w)
+			queue.Changed(false)
+			clk.Advance(2 * time.Second)
+		})
+		request.MaxWait = 3 * time.Second
+		_, _, err := queue.Acquire(t.Context(), request)
+		require.ErrorIs(t, err, line.ErrWaitLimit)
+	})
+	require.Equal(t, 3*time.Second, clk.Now().Sub(start))
+	require.Panics(t, func() {
+		_, _, _ = queue.Acquire(t.Context(), onWait(func(ratelimit.Wait) { panic("observer") }))
+	})
+	require.Zero(t, queue.Waiting())
+
+	account.Give(time.Time{}, 1)
+	_, _, err := queue.Acquire(t.Context(), ratelimit.Request{NoWait: true})
+	require.NoError(t, err)
+}
+
+// The first in line is granted its token and canceled before it looks, so it may see either, on a clock without Await. In both
+// cases there is one token for one caller.
+func TestTokenOfACallerThatIsCanceledWhenServedGoesBack(t *testing.T) {
+	t.Parallel()
+	seen := map[bool]int{}
+	for range 64 {
+		account := new(purse)
+		queue := line.New(account, struct{ clock.Clock }{new(clock.Fake)})
+		ctx, cancel := context.WithCancel(t.Context())
+		_, _, err := queue.Acquire(ctx, onWait(func(ratelimit.Wait) {
+			account.Give(time.Time{}, 1)
+			queue.Changed(false)
+			require.Zero(t, queue.Waiting())
+			cancel()
+		}))
+		require.Equal(t, map[bool]float64{true: 1, false: 0}[err != nil], account.tokens)
+		seen[err != nil]++
+	}
+	require.Positive(t, seen[true])
+	require.Positive(t, seen[false])
+}
+
+// Tokens that no change has told of are found at the end of the wait.
+func TestTokensOfWhichTheLineHasNotHeardAreInTimeAtTheEnd(t *testing.T) {
+	t.Parallel()
+	var clk clock.Fake
+	account := new(purse)
+	queue := line.New(account, timerless{&clk})
+	clk.Run(func() {
+		request := onWait(func(ratelimit.Wait) { account.Give(time.Time{}, 1) })
+		request.MaxWait = time.Second
+		_, _, err := queue.Acquire(t.Context(), request)
+		require.NoError(t, err)
+	})
+}
+
+// timerless is a clock whose timers of lines come too late.
+type timerless struct{ *clock.Fake }
+
+func (c timerless) AfterFunc(_ time.Duration, f func()) clock.Timer {
+	return c.Fake.AfterFunc(time.Hour, f)
+}
+
+// lifted is an account that notes for whom it has to have room.
+type lifted struct {
+	purse
+	costs   []float64
+	endless bool
+}
+
+func (l *lifted) Lift(_ time.Time, cost float64) { l.costs = append(l.costs, cost) }
+
+func (l *lifted) Until(time.Time, float64) time.Duration {
+	if l.endless {
+		return refill.Endless
+	}
+	return 0
+}
+
+func TestAccountHasRoomForTheFirstInLineAndThenForNoOne(t *testing.T) {
+	t.Parallel()
+	account := new(lifted)
+	queue := line.New(account, new(clock.Fake))
+	leave := queue.Queue(ratelimit.Request{Cost: 3})
+	queue.Queue(ratelimit.Request{Cost: 2})()
+	leave()
+	require.Equal(t, []float64{3, 3, 0}, account.costs)
+	account.endless = true
+	_, _, err := queue.Acquire(t.Context(), ratelimit.Request{})
+	require.EqualError(t, err, "ratelimit: the wait would never end: 2562047h47m16.854775807s to wait, 0 ahead, 0 tokens/s")
 }

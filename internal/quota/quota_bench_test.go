@@ -24,7 +24,7 @@ func BenchmarkQuota(b *testing.B) {
 			q := newQuota(c.config)
 			b.ReportAllocs()
 			for b.Loop() {
-				c.op(q.Quota)
+				c.op(q)
 			}
 		})
 		b.Run(c.name+"/run=parallel", func(b *testing.B) {
@@ -32,7 +32,7 @@ func BenchmarkQuota(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					c.op(q.Quota)
+					c.op(q)
 				}
 			})
 		})

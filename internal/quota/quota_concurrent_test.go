@@ -5,90 +5,86 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/quota"
 )
 
-const crowd = 300
-
-// inParallel runs f for 0, 1, ..., crowd-1 at the same time and waits for all.
-func inParallel(f func(i int)) {
-	var group sync.WaitGroup
-	begin := make(chan struct{})
-	for i := range crowd {
-		group.Go(func() {
-			<-begin
-			f(i)
-		})
-	}
-	close(begin)
-	group.Wait()
-}
-
-// Each caller takes and gives back what it took, except for one token that it keeps. That
-// leaves less than the dearest request wants.
+// Retries charge, wait, give up, and give back to who has paid. So nothing is made or lost.
 func TestQuotaConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	const initial, rounds, dearest = crowd + 100, 1000, 150
-	q := newQuota(quota.Config{Capacity: initial, Initial: initial})
-	var kept, refused atomic.Int64
-
-	inParallel(func(i int) {
-		random := rand.New(rand.NewPCG(uint64(i), 2))
-		keep := 1
-		for range rounds {
-			cost := 1 + random.IntN(dearest)
-			if q.Charge(cost) == nil {
-				refused.Add(1)
-			} else {
-				q.Refund(cost - keep)
-				kept.Add(int64(keep))
-				keep = 0
-			}
-			if after := q.Available(); after < 0 || after > initial {
-				t.Errorf("%d available, not within [0, %d]", after, initial)
-			}
+	synctest.Test(t, func(t *testing.T) {
+		const initial, inPool, room = 40, 7, 1000
+		pool := newQuota(quota.Config{Capacity: room, Initial: inPool, Waits: true})
+		quotas := []*quota.Quota{pool}
+		for range 3 {
+			quotas = append(quotas, newQuota(quota.Config{Capacity: room, Initial: initial, Pool: pool}))
 		}
+		var all sync.WaitGroup
+		var granted, refused, pooled atomic.Int64
+		for i := range 60 {
+			all.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(i), 9))
+				for range 50 {
+					q, cost := quotas[1+random.IntN(3)], 1+random.IntN(6)
+					payer := q.Charge(cost)
+					if payer == nil {
+						payer, _ = q.Wait(t.Context(), cost, time.Duration(random.IntN(30))*time.Millisecond, time.Time{})
+					}
+					switch payer {
+					case nil:
+						refused.Add(1)
+						continue
+					case pool:
+						pooled.Add(1)
+					}
+					granted.Add(1)
+					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(3))*time.Millisecond)
+					payer.Refund(cost)
+				}
+			})
+		}
+		all.Wait()
+		for i, q := range quotas {
+			require.Equal(t, []int{inPool, initial, initial, initial}[i], q.Available())
+			require.Zero(t, q.Waiting())
+		}
+		require.EqualValues(t, 60*50, granted.Load()+refused.Load())
+		require.Positive(t, refused.Load())
+		require.Positive(t, pooled.Load())
 	})
-
-	require.Positive(t, refused.Load(), "no caller ran into the limit")
-	require.Equal(t, initial, int(kept.Load())+q.Available())
-	require.Positive(t, kept.Load())
 }
 
-func TestQuotaRefundConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	const rounds = 5000
-	q := newQuota(quota.Config{Capacity: crowd * rounds})
-
-	inParallel(func(int) {
-		for range rounds {
-			q.Refund(1)
-		}
-	})
-
-	require.Equal(t, crowd*rounds, q.Available())
+// ticking is a clock that moves each time that it is read. So who has to wait for a lock uses an old reading.
+type ticking struct {
+	clock.System
+	ticks atomic.Int64
 }
 
-// The refill and the takers share the time, which goes back for some of them, but not so far that the clock
-// must have.
+func (c *ticking) Now() time.Time { return time.Unix(0, c.ticks.Add(1)*int64(time.Millisecond)) }
+
 func TestQuotaRefillConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	const ticks, perSecond, capacity = 4 * 512, 1600, 1 << 30
-	q := newQuota(quota.Config{Capacity: capacity, Refill: perSecond})
-	var passed, taken atomic.Int64
-
-	inParallel(func(int) {
-		for n := passed.Add(1); n <= ticks; n = passed.Add(1) {
-			if q.on(at(0).Add(time.Duration(n)*tick)).Charge(1) != nil {
-				taken.Add(1)
+	clk := new(ticking)
+	q := quota.New(quota.Config{Capacity: 1 << 30, Refill: 500}, time.Unix(0, 0), clk)
+	var all sync.WaitGroup
+	var taken atomic.Int64
+	for range 100 {
+		all.Go(func() {
+			for range 20 {
+				if q.Charge(1) != nil {
+					taken.Add(1)
+				}
+				q.Refund(0)
 			}
-		}
-	})
-
+		})
+	}
+	all.Wait()
 	require.Positive(t, taken.Load())
-	require.Equal(t, ticks/512*perSecond, int(taken.Load())+q.on(at(0).Add(ticks*tick)).Available())
+	left := q.Available()
+	require.EqualValues(t, clk.ticks.Load()/2, taken.Load()+int64(left), "two ticks for a token")
 }

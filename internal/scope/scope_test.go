@@ -20,8 +20,12 @@ func TestRoomIsTheTimeOfMostAttempts(t *testing.T) {
 		attempts int
 		from, to time.Duration
 	}{
-		"not known":         {nil, 0, 0, 0},
-		"one attempt":       {func() time.Duration { return 50 * ms }, 1, 50 * ms, 50 * ms},
+		"not known":   {nil, 0, 0, 0},
+		"one attempt": {func() time.Duration { return 50 * ms }, 1, 50 * ms, 50 * ms},
+		"twice as long": {func() func() time.Duration {
+			n := time.Duration(0)
+			return func() time.Duration { n += 100 * ms; return n }
+		}(), 2, 162_500 * time.Microsecond, 162_500 * time.Microsecond}, // 112.5 and twice 25
 		"centuries":         {func() time.Duration { return 1<<63 - 1 }, 10, 24 * time.Hour, 24 * time.Hour},
 		"all alike":         {func() time.Duration { return 50 * ms }, 100, 50 * ms, 51 * ms},
 		"from 30 to 70 ms":  {func() time.Duration { return 30*ms + time.Duration(random.Int64N(int64(40*ms))) }, 1000, 55 * ms, 85 * ms},

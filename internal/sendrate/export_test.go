@@ -6,11 +6,8 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// The state machines behind a SendRate, for their own tests.
-type (
-	Cubic        = cubic
-	MeasuredRate = measuredRate
-)
+// Cubic is the curve behind a SendRate.
+type Cubic = cubic
 
 const (
 	MinCapacity   = minCapacity
@@ -20,12 +17,6 @@ const (
 	MeasureSmooth = measureSmooth
 	MeasureWindow = measureWindow
 )
-
-// NewMeasuredRate returns the measurement of a state that begins at start.
-func NewMeasuredRate(start time.Time) MeasuredRate {
-	s := New(Config{}, start)
-	return s.measured
-}
 
 // NewCubic returns a curve that last was throttled at start, with a maximum of lastMax.
 func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
@@ -39,9 +30,6 @@ func (s *SendRate) Tokens() float64 { return s.tokens() }
 
 // Capacity returns how many fit without a lift.
 func (s *SendRate) Capacity() float64 { return s.capacity }
-
-// Rate returns the rate as of the last response.
-func (m *measuredRate) Rate() ratelimit.Rate { return m.rate }
 
 // SetRate sets the send rate, at most to the ceiling, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {

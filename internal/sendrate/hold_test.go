@@ -261,10 +261,13 @@ func TestHoldRateIsBounded(t *testing.T) {
 			config.StartingRate = ratelimit.Rate(between(random, 1, 1000))
 		}
 		rate := sendrate.New(config, at(0))
-		source := traffic{random, at(0)}
+		now := at(0)
 		for range 300 {
-			now, r := source.next()
-			r.Cost = between(random, 1e-3, 1e3)
+			now = now.Add(time.Duration(random.IntN(10)) * time.Duration(between(random, 1e5, 3e8)))
+			r := ratelimit.Response{Throttled: random.IntN(4) == 0, Cost: between(random, 1e-3, 1e3)}
+			if random.IntN(2) == 0 {
+				r.Sent = now.Add(-time.Duration(between(random, 1e6, 2e9)))
+			}
 			if random.IntN(20) == 0 {
 				r.Cost = []float64{math.MaxFloat64, 1e-300, math.NaN()}[random.IntN(3)]
 			}

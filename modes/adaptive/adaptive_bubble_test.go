@@ -52,20 +52,6 @@ func TestStrategyFromOutsideOfABubbleWorksInsideIt(t *testing.T) {
 	}
 }
 
-func TestQuotaFromOutsideOfABubbleRefillsInsideIt(t *testing.T) {
-	t.Parallel()
-	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		QuotaInitial: new(int), QuotaRefill: 1, MaxQuotaWait: time.Minute, Random: func() float64 { return 0 },
-	}})
-	require.NoError(t, err)
-	synctest.Test(t, func(t *testing.T) {
-		start := time.Now()
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers(errServer))
-		require.NoError(t, err)
-		require.Equal(t, 14*time.Second, time.Since(start))
-	})
-}
-
 // A scope is kept for ten minutes after a throttle. The ten minutes after a throttle in the
 // future of the bubble have no end.
 func TestScopesFromOutsideOfABubbleAreEvictedInsideIt(t *testing.T) {

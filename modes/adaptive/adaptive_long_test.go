@@ -127,46 +127,6 @@ func (m *meter) longest() time.Duration {
 	return m.max
 }
 
-// TestThrottledTableDoesNotSlowAnother has one client with two tables. One of them allows five
-// requests a second.
-func TestThrottledTableDoesNotSlowAnother(t *testing.T) {
-	t.Parallel()
-	served := func(withNeighbour bool) (count int) {
-		synctest.Test(t, func(t *testing.T) {
-			s, err := adaptive.New(adaptive.Config{})
-			require.NoError(t, err)
-			ctx, stop := context.WithCancel(t.Context())
-			var wg sync.WaitGroup
-			slow, fast := newService(5, time.Second), newService(1e6, time.Second)
-			for range 4 {
-				wg.Go(func() { work(ctx, scoped{s, "fast"}, fast, &meter{}, 0) })
-				if withNeighbour {
-					wg.Go(func() { work(ctx, scoped{s, "slow"}, slow, &meter{}, 0) })
-				}
-			}
-			pass(ctx, time.Minute)
-			count, _ = fast.take()
-			stop()
-			wg.Wait()
-		})
-		return count
-	}
-	alone, together := served(false), served(true)
-	t.Logf("requests a minute on the free table: %d alone, %d beside a throttled one", alone, together)
-	require.GreaterOrEqual(t, float64(together), 0.99*float64(alone))
-}
-
-// scoped puts every operation into one scope.
-type scoped struct {
-	retry.Strategy
-	name string
-}
-
-func (s scoped) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	op.Scope = s.name
-	return s.Strategy.AcquireInitialToken(ctx, op)
-}
-
 // run is one client with workers that together offer five times the rate.
 type run struct {
 	rate       float64

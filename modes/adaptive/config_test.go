@@ -3,13 +3,8 @@ package adaptive_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
-	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -24,11 +19,11 @@ import (
 func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{
-		Standard: standard.Config{RetryCost: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(),
+		Standard: standard.Config{RetryCost: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(), Controller: ratelimit.Hold + 1,
 	})
 	require.Nil(t, s)
 	for _, want := range []string{
-		"standard: RetryCost -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN",
+		"standard: RetryCost -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN", "adaptive: Controller 3",
 	} {
 		require.ErrorContains(t, err, want)
 	}
@@ -69,10 +64,10 @@ func TestImpossibleLimitsAreErrorsThatNameTheScope(t *testing.T) {
 		"starting rate 0.009: must be 0 or a finite number of 0.01 or more": {Starting: 0.009},
 		"ceiling NaN: must be 0 or a finite number of 0.01 or more":         {Ceiling: ratelimit.Rate(math.NaN())},
 		"ceiling +Inf: must be 0 or a finite number of 0.01 or more":        {Ceiling: ratelimit.Rate(math.Inf(1))},
-		"starting rate 3: must not be above the ceiling of 2":               {Starting: 3, Ceiling: 2},
+		"starting rate 0.9: must not be above the ceiling of 0.5":           {Starting: 0.9, Ceiling: 0.5},
 		"burst 0.5: must be 0 or a finite number of 1 or more":              {Ceiling: 2, Burst: 0.5},
 		"burst NaN: must be 0 or a finite number of 1 or more":              {Ceiling: 2, Burst: math.NaN()},
-		"burst 5: needs a starting rate or a ceiling":                       {Burst: 5},
+		"burst 1: needs a starting rate or a ceiling":                       {Burst: 1},
 	} {
 		t.Run(want, func(t *testing.T) {
 			t.Parallel()
@@ -146,72 +141,4 @@ func TestImpossibleLimitIsReportedBesideALimiterOfTheUser(t *testing.T) {
 	require.ErrorContains(t, play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders", MaxAttempts: 1}, errServer), text)
 	require.Len(t, ignored, 1)
 	require.EqualError(t, ignored[0], text)
-}
-
-func TestKnownLimitHoldsAttemptsOfItsScopeBackFromTheStart(t *testing.T) {
-	t.Parallel()
-	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
-			if scope.Resource == "orders" {
-				return adaptive.SendLimit{Starting: 2, Ceiling: 5}
-			}
-			return adaptive.SendLimit{}
-		}
-	})
-	clk.Advance(time.Hour) // CUBIC does not count what was before the scope
-	for _, tt := range []struct {
-		resource string
-		want     []time.Duration
-	}{
-		{"orders", []time.Duration{0, time.Second / 2, time.Second}},
-		{"users", []time.Duration{0, 0, 0}},
-	} {
-		start := clk.Now()
-		var sentAt []time.Duration
-		for range tt.want {
-			token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Resource: tt.resource})
-			require.NoError(t, err)
-			clk.Run(func() { require.NoError(t, token.Wait(t.Context())) })
-			sentAt = append(sentAt, clk.Now().Sub(start))
-		}
-		require.Equal(t, tt.want, sentAt)
-	}
-	require.InDelta(t, 2, s.Snapshot().Scopes[1].FillRate, 0)
-	require.Zero(t, s.Snapshot().Scopes[2].FillRate)
-}
-
-// A service with a bucket of 100 that fills with 20 a second, all of it known.
-func TestKnownBurstIsThereAtOnce(t *testing.T) {
-	t.Parallel()
-	for controller := ratelimit.CutPerEvent; controller <= ratelimit.Hold; controller++ {
-		for calls, want := range map[int]time.Duration{100: 0, 200: 5 * time.Second} {
-			t.Run(fmt.Sprint(controller, ", calls at once: ", calls), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					limit := adaptive.SendLimit{Ceiling: 20, Burst: 100}
-					s, err := adaptive.New(adaptive.Config{
-						Controller: controller, SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return limit },
-					})
-					require.NoError(t, err)
-					start := time.Now()
-					var served, throttled atomic.Int64
-					var group sync.WaitGroup
-					for range calls {
-						group.Go(func() {
-							_ = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-								if float64(served.Add(1)) > 100+20*time.Since(start).Seconds()+1e-6 {
-									throttled.Add(1)
-									return errThrottle
-								}
-								return nil
-							})
-						})
-					}
-					group.Wait()
-					require.Zero(t, throttled.Load())
-					require.Equal(t, want, time.Since(start))
-				})
-			})
-		}
-	}
 }

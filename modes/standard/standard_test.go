@@ -2,7 +2,6 @@ package standard_test
 
 import (
 	"context"
-	"errors"
 	"testing"
 	"time"
 
@@ -75,185 +74,84 @@ func begin(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	return token
 }
 
-func TestDoOnAFakeClock(t *testing.T) {
+// comeBack is a hint that counts in full.
+type comeBack time.Duration
+
+func (comeBack) Error() string                       { return "come back later" }
+func (comeBack) Throttling() bool                    { return true }
+func (c comeBack) RetryAfter() (time.Duration, bool) { return time.Duration(c), true }
+func (comeBack) RetryAfterInFull() bool              { return true }
+
+func TestHintsOfTheServer(t *testing.T) {
 	t.Parallel()
+	hinted := func(header string) error {
+		return vectors.Response{Status: 500, Kind: "transient", Headers: map[string]string{"x-amz-retry-after": header}}.Err()
+	}
+	const s, ms = time.Second, time.Millisecond
 	for _, c := range []struct {
-		name      string
-		change    func(c *standard.Config)
-		answers   []error
-		wantValue int // the number of attempts, as answers counts them
-		wantErr   error
-		wantWaits []time.Duration
-		wantQuota int
+		config  standard.Config
+		failure error
+		want    time.Duration
+		refused error
 	}{
-		{
-			name:      "success at the first attempt",
-			wantValue: 1, wantWaits: []time.Duration{}, wantQuota: 500,
-		},
-		{
-			name:      "success after retries",
-			answers:   []error{errServer, errTimeout},
-			wantValue: 3, wantWaits: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, wantQuota: 486,
-		},
-		{
-			name:      "attempt limit",
-			answers:   []error{errServer, errServer, errServer, errServer},
-			wantValue: 3, wantErr: retry.ErrAttemptsExhausted,
-			wantWaits: []time.Duration{50 * time.Millisecond, 100 * time.Millisecond}, wantQuota: 472,
-		},
-		{
-			name:      "one attempt allowed",
-			change:    func(c *standard.Config) { c.MaxAttempts = 1 },
-			answers:   []error{errThrottle},
-			wantValue: 1, wantErr: retry.ErrAttemptsExhausted, wantWaits: []time.Duration{}, wantQuota: 500,
-		},
-		{
-			name:      "empty quota",
-			change:    func(c *standard.Config) { c.QuotaInitial = new(20) },
-			answers:   []error{errServer, errServer},
-			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{50 * time.Millisecond}, wantQuota: 6,
-		},
-		{
-			name:      "quota without capacity",
-			change:    func(c *standard.Config) { c.QuotaCapacity = new(0) },
-			answers:   []error{errServer},
-			wantValue: 1, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{}, wantQuota: 0,
-		},
-		{
-			name:      "not retryable",
-			answers:   []error{errClient},
-			wantValue: 1, wantErr: errClient, wantWaits: []time.Duration{}, wantQuota: 500,
-		},
-		{
-			name:      "not retryable after a retry",
-			answers:   []error{errTimeout, errClient},
-			wantValue: 2, wantErr: errClient, wantWaits: []time.Duration{50 * time.Millisecond}, wantQuota: 486,
-		},
-		{
-			name:      "quota that time refills",
-			change:    func(c *standard.Config) { c.QuotaInitial, c.QuotaRefill = new(14), 80 },
-			answers:   []error{errServer, errServer, errServer},
-			wantValue: 2, wantErr: retry.ErrQuotaExhausted, wantWaits: []time.Duration{50 * time.Millisecond}, wantQuota: 4,
-		},
-		{
-			name:      "numbers of v2.0",
-			change:    func(c *standard.Config) { c.Behavior, c.Service = retry.V20, "dynamodb" },
-			answers:   []error{errServer, errTimeout, errThrottle},
-			wantValue: 3, wantErr: retry.ErrAttemptsExhausted,
-			wantWaits: []time.Duration{time.Second, 2 * time.Second}, wantQuota: 500 - 5 - 10,
-		},
-		{
-			name:      "numbers for DynamoDB",
-			change:    func(c *standard.Config) { c.Service = "dynamodb" },
-			answers:   []error{errServer, errThrottle, errServer},
-			wantValue: 4,
-			wantWaits: []time.Duration{25 * time.Millisecond, 2 * time.Second, 100 * time.Millisecond},
-			wantQuota: 500 - 14 - 5,
-		},
+		{standard.Config{Behavior: retry.V20}, hinted("4000"), 4 * s, nil},
+		{standard.Config{Behavior: retry.V20}, hinted("30000"), 20 * s, nil},
+		{standard.Config{Behavior: retry.V20, MaxHint: time.Minute}, hinted("30000"), 30 * s, nil},
+		{standard.Config{Behavior: retry.V20, MaxHint: ms}, hinted("4000"), s, nil},
+		{standard.Config{}, hinted("4000"), 4 * s, nil},
+		{standard.Config{}, hinted("9223372036854775807"), 5050 * ms, nil},
+		{standard.Config{}, hinted("1"), 50 * ms, nil},
+		{standard.Config{MaxHint: time.Minute}, hinted("9223372036854775807"), time.Minute, nil},
+		{standard.Config{}, comeBack(time.Minute), 66 * s, nil},
+		{standard.Config{}, comeBack(time.Minute + 1), 0, retry.ErrHintTooLong},
+		{standard.Config{MaxHint: s}, comeBack(2 * s), 0, retry.ErrHintTooLong},
+		{standard.Config{MaxHint: 2 * time.Minute}, comeBack(2 * time.Minute), 132 * s, nil},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := newStrategy(t, c.change)
-			value, err := do(t.Context(), clk, s, retry.Operation{}, c.answers...)
-			require.Equal(t, c.wantValue, value)
-			if c.wantErr == nil {
-				require.NoError(t, err)
-			} else {
-				require.ErrorIs(t, err, c.wantErr)
-				require.ErrorIs(t, err, c.answers[c.wantValue-1], "the service's own error")
-			}
-			require.Equal(t, c.wantWaits, append([]time.Duration{}, clk.Waits()...))
-			require.Equal(t, c.wantQuota, s.Snapshot().Scopes[0].Quota)
-		})
+		strategy, _ := newStrategy(t, func(config *standard.Config) { config.Behavior, config.MaxHint = c.config.Behavior, c.config.MaxHint })
+		token, err := strategy.RefreshRetryToken(t.Context(), begin(t, strategy, ""), c.failure)
+		require.ErrorIs(t, err, c.refused)
+		require.Equal(t, c.want, token.Delay(), "%+v, %v", c.config, c.failure)
 	}
 }
 
-func TestCancelWhileWaitingEndsTheOperation(t *testing.T) {
+// What the numbers do to an operation is tested by the model of the engine.
+func TestPlanHasTheNumbersOfTheConfig(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, nil)
-	cause := errors.New("shutting down")
-	ctx, cancel := context.WithCancelCause(t.Context())
-	clk.AfterFunc(20*time.Millisecond, func() { cancel(cause) }) // of a backoff of 50
-	_, err := do(ctx, clk, s, retry.Operation{}, errServer)
-	require.ErrorIs(t, err, retry.ErrCanceled)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, cause)
-	serviceError, ok := errors.AsType[*vectors.ServiceError](err)
-	require.True(t, ok)
-	require.Equal(t, 500, serviceError.HTTPStatusCode())
-	require.Zero(t, clk.Waiters())
-}
-
-func TestDeadlineShorterThanTheWaitIsRefusedAtOnce(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, nil)
-	ctx, cancel := clk.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	// No goroutine moves the clock: a wait would hang.
-	_, err := retry.Do(ctx, s, retry.Operation{Name: "GetItem"}, answers(errServer))
-	require.ErrorIs(t, err, retry.ErrDeadline)
-	require.ErrorIs(t, err, context.DeadlineExceeded)
-	_, ok := errors.AsType[*vectors.ServiceError](err)
-	require.True(t, ok)
-	require.Empty(t, clk.Waits())
-	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "a retry that is not made costs nothing")
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, 1, refusal.Attempts)
-	require.Equal(t, 50*time.Millisecond, refusal.Wait)
-}
-
-func TestCallersOwnEndIsNeitherRetriedNorHidden(t *testing.T) {
-	t.Parallel()
-	s, clk := newStrategy(t, nil)
-	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	var err error
-	clk.Run(func() {
-		err = retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
-			if n++; n == 1 {
-				return errServer
-			}
-			cancel()
-			return ctx.Err()
-		})
+	s, _ := newStrategy(t, func(c *standard.Config) {
+		c.MaxAttempts, c.QuotaCapacity, c.RetryCost, c.TimeoutCost, c.ThrottlingCost = 5, new(0), 1, 2, 3
+		c.Base, c.ThrottlingBase, c.MinDelay, c.MaxBackoff, c.MaxElapsed = 6, 4, 5, 10, time.Hour
 	})
-	require.ErrorIs(t, err, retry.ErrCanceled)
-	require.ErrorIs(t, err, context.Canceled)
-	require.ErrorIs(t, err, errServer, "what the service said before")
-	require.Equal(t, 2, n)
+	require.Equal(t, retry.Plan{
+		MaxAttempts: 5, RetryCost: 1, TimeoutCost: 2, ThrottlingCost: 3,
+		Base: 6, ThrottlingBase: 4, MinDelay: 5, MaxBackoff: 10, MaxElapsed: time.Hour,
+	}, s.Plan(retry.Operation{Service: "dynamodb"}))
+
+	s, _ = newStrategy(t, func(c *standard.Config) {
+		c.NoQuota, c.MinDelay, c.MaxBackoff, c.Service = true, time.Second, time.Second, "dynamodb"
+		c.Backoff = func(attempt int, _ error) time.Duration { return time.Duration(attempt-2) * 15 * time.Second }
+	})
+	plan := s.Plan(retry.Operation{})
+	require.Equal(t, [...]int{4, 500, 0, 0, 0}, [...]int{plan.MaxAttempts, plan.QuotaCapacity, plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost})
+	require.Zero(t, plan.Base+plan.ThrottlingBase)
+	require.Equal(t, [...]time.Duration{1e9, 1e9, 1e9}, [...]time.Duration{plan.Backoff(1, nil), plan.Backoff(2, nil), plan.Backoff(4, nil)})
 }
 
-func TestScopesHaveQuotasOfTheirOwn(t *testing.T) {
+func TestFunctionsOfTheConfigAreThoseOfTheStrategy(t *testing.T) {
 	t.Parallel()
-	s, clk := newStrategy(t, func(c *standard.Config) { c.QuotaCapacity = new(14) })
-	do := func(op retry.Operation) error {
-		_, err := do(t.Context(), clk, s, op, errServer, errServer)
-		return err
-	}
-	orders := retry.Operation{Service: "dynamodb", Region: "eu-west-1", Resource: "orders"}
-	require.ErrorIs(t, do(orders), retry.ErrQuotaExhausted)
-	require.ErrorContains(t, do(orders), `(1 attempt, 0 of 14 quota tokens, scope "dynamodb/eu-west-1/orders")`)
-	require.ErrorContains(t, do(retry.Operation{Scope: "by name"}), "(2 attempts")
-	require.ErrorContains(t, do(retry.Operation{}), "(2 attempts")
-	names := []string{}
-	for _, scope := range s.Snapshot().Scopes {
-		names = append(names, scope.Scope)
-	}
-	require.Equal(t, []string{"", "by name", "dynamodb/eu-west-1/orders"}, names)
-}
-
-func TestClassifierOfTheUserDecides(t *testing.T) {
-	t.Parallel()
+	var told []retry.EventKind
 	s, clk := newStrategy(t, func(c *standard.Config) {
-		c.Classifier = classify.NewChain(forbidAll{}, classify.Status())
+		c.QuotaCapacity, c.BackoffWhenEmpty, c.SharedAs = new(0), true, "both"
+		c.Classifier = classify.NewChain(classify.Status())
+		c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { told = append(told, e.Kind) })
+		c.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
 	})
-	_, err := do(t.Context(), clk, s, retry.Operation{}, errServer)
-	require.Equal(t, errServer, err)
+	ctx, orders := t.Context(), retry.Operation{Name: "orders"}
+	_, err := do(ctx, clk, s, orders, errThrottle)
+	require.Equal(t, errThrottle, err, "no status that is retried")
+	_, err = do(ctx, clk, s, orders, errServer)
+	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
+	require.Equal(t, []time.Duration{50 * time.Millisecond}, clk.Waits())
+	require.Equal(t, "both", s.Snapshot().SharedAs)
+	require.Equal(t, retry.ScopeKey{Name: "orders"}, s.Snapshot().Scopes[1].Key)
+	require.Len(t, told, 7)
 }
-
-type forbidAll struct{}
-
-func (forbidAll) Name() string { return "forbid-all" }
-
-func (forbidAll) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }
