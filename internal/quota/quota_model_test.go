@@ -215,14 +215,14 @@ func (g *game) passed() {
 
 // late calls f, now and then with a clock that has gone back, or as one that has read it before others.
 func (g *game) late(f func(), all ...*account) {
-	if len(g.line) == 0 {
+	if len(g.line) == 0 { // else those in it read the clock meanwhile
 		g.clock.by = model.From(g.Player, 0, 0, 3*tick, 5*time.Second, 6*time.Second, time.Hour)
+		defer func() { g.clock.by = 0 }()
 	}
 	for _, a := range all {
 		a.moves(g.clock.Now())
 	}
 	f()
-	g.clock.by = 0
 }
 
 func (g *game) charge(q *account, cost int) {
