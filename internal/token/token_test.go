@@ -35,8 +35,6 @@ func in(o *owner, p token.Phase) token.Token {
 	return t
 }
 
-var phases = map[string]token.Phase{"issued": token.Issued, "ready": token.Ready, "refused": token.Refused}
-
 const anyPhase = token.Issued | token.Ready | token.Refused
 
 // The loop waits while another goroutine reserves a retry.
