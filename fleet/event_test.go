@@ -100,6 +100,7 @@ func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 			}
 			clk := movedClock{by: &moved}
 			inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Clock: clk}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
+				t.Helper()
 				var all sync.WaitGroup
 				var each []adaptive.Limiter
 				for i := range members {
@@ -149,6 +150,7 @@ func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
 	bad, good := &replies{call: answers(fleet.Reply{}).call, away: true}, answers(fleet.Reply{})
 	store := byKey{"two": bad, "one": good}
 	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
+		t.Helper()
 		one, two := f.NewLimiter(retry.ScopeKey{Resource: "one"}, nil), f.NewLimiter(retry.ScopeKey{Resource: "two"}, nil)
 		for range 5 {
 			send(t, two, false)

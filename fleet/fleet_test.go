@@ -254,6 +254,7 @@ func TestKnownLimitHoldsFromTheFirstAttemptOn(t *testing.T) {
 			t.Parallel()
 			inBubble(t, fleet.Config{Limit: func(retry.ScopeKey) adaptive.SendLimit { return c.limit }},
 				func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+					t.Helper()
 					took := sends(t, l, c.n)
 					require.True(t, took >= c.least && took <= c.most, took)
 				})
@@ -267,6 +268,7 @@ func TestEachScopeHasAKeyOfItsOwn(t *testing.T) {
 	for _, namespace := range []string{"prod", "prod:a", "prod/a", "prod a"} {
 		store := answers(fleet.Reply{})
 		inBubble(t, fleet.Config{Store: store, Namespace: namespace}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
+			t.Helper()
 			for i, scope := range []retry.ScopeKey{
 				orders,
 				{Scope: "a"},
@@ -305,6 +307,7 @@ func TestCloseEndsTheCalls(t *testing.T) {
 	}}
 	var seen journal
 	inBubble(t, fleet.Config{Store: store, JoinWait: -1, Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		send(t, l, false)
 		began := now()
 		f.Close()
@@ -343,6 +346,7 @@ func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 	t.Parallel()
 	var seen journal
 	inBubble(t, fleet.Config{Limit: limitOf(20), Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		sends(t, l, 200)
 		f.Close()
 		require.InDelta(t, 10*time.Second, sends(t, l, 200), float64(time.Second))
@@ -363,6 +367,7 @@ func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 			t.Parallel()
 			store := answers(fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * ms, State: "-"})
 			inBubble(t, fleet.Config{Store: store, Random: random}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				send(t, l, false)
 				store.Away(true)
 				for range 20 {
@@ -402,6 +407,7 @@ func TestCallbacksMayAskForTheState(t *testing.T) {
 func TestStrategySharesTheRateOfTheFleet(t *testing.T) {
 	t.Parallel()
 	inBubble(t, fleet.Config{Limit: limitOf(20)}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
+		t.Helper()
 		strategy, err := adaptive.New(f.Config(adaptive.Config{}))
 		require.NoError(t, err)
 		began := now()

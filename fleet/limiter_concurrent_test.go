@@ -30,6 +30,7 @@ func TestNoSlotIsUsedTwiceWhereverCallersGiveUp(t *testing.T) {
 		return reply, err
 	}}
 	inBubble(t, fleet.Config{Store: store, Limit: limitOf(500)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		send(t, l, false)
 		given.Store(int64(f.Snapshot()[0].SlotsInHand))
 		var wg sync.WaitGroup
@@ -145,6 +146,7 @@ func TestNoAttemptWaitsForEverWhateverTheStoreReplies(t *testing.T) {
 			config.Limit = limitOf(ratelimit.Rate(5 + 3*seed))
 		}
 		inBubble(t, config, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+			t.Helper()
 			var callers sync.WaitGroup
 			for range 200 {
 				callers.Go(func() {

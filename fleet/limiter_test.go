@@ -29,6 +29,7 @@ func TestFirstAttemptWaitsForTheStoreOnce(t *testing.T) {
 			t.Parallel()
 			config := fleet.Config{Store: slow(c.takes), JoinWait: c.joinWait}
 			inBubble(t, config, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				require.Equal(t, c.waits, send(t, l, false))
 				require.Zero(t, send(t, l, false), "only once")
 			})
@@ -40,6 +41,7 @@ func TestFirstAttemptWaitsForTheStoreOnce(t *testing.T) {
 func TestSnapshotsShowWhoWaitsForTheStore(t *testing.T) {
 	t.Parallel()
 	inBubble(t, fleet.Config{Store: slow(100 * ms)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		waits(t.Context(), t, 2, l, ratelimit.Request{})
 		for _, waiting := range []int{2, 0} {
 			synctest.Wait()
@@ -61,6 +63,7 @@ func TestAttemptThatMayNotWaitDoesNotWaitForTheStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, fleet.Config{Store: slow(time.Hour)}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				ctx := context.Background()
 				if name == "a deadline" {
 					var cancel context.CancelFunc
@@ -108,6 +111,7 @@ func TestCallersThatWouldWaitLongerThanAllowedLeaveWhenTheFleetCutsItsRate(t *te
 			t.Parallel()
 			store := answers(fleet.Reply{Epoch: 1, Rate: 100, Slots: 10, Again: 500 * ms, Gap: 10 * ms, State: "-"}, cut.reply)
 			inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				waited, errs := waits(t.Context(), t, 50, l, ratelimit.Request{MaxWait: time.Second})
 				pass(t, time.Minute)
 				synctest.Wait()
@@ -132,6 +136,7 @@ func TestSlotThatIsGivenBackGoesToTheNext(t *testing.T) {
 	t.Parallel()
 	store := answers(fleet.Reply{Epoch: 1, Rate: 1, Slots: 1, Again: 10 * time.Second, Gap: time.Second, State: "-"})
 	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		require.Zero(t, send(t, l, false))
 		waited, errs := waits(t.Context(), t, 1, l, ratelimit.Request{})
 		l.Give(ratelimit.Request{})
@@ -149,6 +154,7 @@ func TestMaxWaitBoundsTheFirstWaitToo(t *testing.T) {
 		return fleet.Reply{Epoch: 1, Rate: 1000, State: "-"}, clock.System{}.Sleep(ctx, 80*ms)
 	}}
 	inBubble(t, fleet.Config{Store: store, JoinWait: 100 * ms}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		waited, errs := waits(t.Context(), t, 3, l, ratelimit.Request{MaxWait: 100 * ms})
 		pass(t, time.Hour)
 		synctest.Wait()
@@ -172,6 +178,7 @@ func TestAttemptsThatMayNotWaitAreServedByTheNextSlot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, fleet.Config{Limit: limitOf(10)}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				send(t, l, false)
 				sent := 0
 				for range c.n {
@@ -204,6 +211,7 @@ func TestAttemptsThatCostMoreTakeSoManySlots(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, fleet.Config{Store: c.store, Limit: limitOf(c.rate)}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				began := now()
 				for range c.n {
 					sent, err := l.Acquire(context.Background(), ratelimit.Request{Cost: c.cost})
@@ -281,6 +289,7 @@ func TestMemberGoesOnOnAClockThatHasGoneBack(t *testing.T) {
 				clk := movedClock{by: &moved}
 				store := &replies{call: func(_ context.Context, n int, _ fleet.Ask) (fleet.Reply, error) { return reply(n) }}
 				inBubble(t, fleet.Config{Store: store, Clock: clk}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
+					t.Helper()
 					own := f.Config(adaptive.Config{SendLimit: limitOf(5)}).NewLimiter(orders, nil)
 					for i := range 60 {
 						if i == 30 {
@@ -322,6 +331,7 @@ func TestFirstAttemptsWaitNoLongerOnAClockThatHasGoneBack(t *testing.T) {
 	clk := movedClock{by: &moved}
 	config := fleet.Config{Store: slow(time.Hour), Clock: clk, JoinWait: 200 * ms, CallTimeout: time.Minute}
 	inBubble(t, config, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		began := now()
 		first, _ := waits(t.Context(), t, 1, l, ratelimit.Request{})
 		pass(t, 100*ms)
@@ -340,6 +350,7 @@ func TestPartOfTheScopeGoesOnOnAClockThatHasGoneBack(t *testing.T) {
 	var moved atomic.Int64
 	config := fleet.Config{Store: answers(fleet.Reply{}), Clock: movedClock{by: &moved}}
 	inBubble(t, config, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		send(t, l, false)
 		l.Report(ratelimit.Response{PartThrottled: true})
 		for range 5 {

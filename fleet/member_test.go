@@ -19,6 +19,7 @@ func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 	t.Parallel()
 	var seen journal
 	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		for range 10 {
 			require.Zero(t, send(t, l, false))
 		}
@@ -47,6 +48,7 @@ func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
 	t.Parallel()
 	store := answers(fleet.Reply{})
 	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		pass(t, time.Minute)
 		require.Empty(t, store.Asks(), "nothing before its first use")
 		var looks []int
@@ -68,6 +70,7 @@ func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
 	t.Parallel()
 	var seen journal
 	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		send(t, l, true)
 		for end := now().Add(11 * time.Minute); now().Before(end); {
 			send(t, l, false)
@@ -104,6 +107,7 @@ func TestThrottlesOfAnOpenScopeReachTheStore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, fleet.Config{Store: c.store, JoinWait: -1}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				c.play(t, l)
 				pass(t, time.Second)
 				var bad []float64
@@ -120,6 +124,7 @@ func TestThrottlesOfAnOpenScopeDoNotEachCallAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	store := &replies{away: true}
 	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		send(t, l, true)
 		for range 2000 { // 20 seconds
 			l.Report(ratelimit.Response{Throttled: true})
@@ -136,6 +141,7 @@ func TestAttemptsCountUnderTheEpochOfTheirSlot(t *testing.T) {
 		return fleet.Reply{Epoch: epoch.Load(), Rate: 10, Slots: 1, State: "-"}, nil
 	}}
 	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		acquire := func() time.Time {
 			sent, err := l.Acquire(context.Background(), ratelimit.Request{})
 			require.NoError(t, err)
@@ -180,6 +186,7 @@ func TestMemberAsksARoundTripBeforeItsLastSlot(t *testing.T) {
 				return c.reply, clock.System{}.Sleep(ctx, 50*ms)
 			}}
 			inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
 				for _, n := range c.callers {
 					for range n {
 						go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
@@ -198,6 +205,7 @@ func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
 	var seen journal
 	store := &replies{}
 	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Limit: limitOf(20)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		sends(t, l, 100)
 		before := f.Snapshot()[0]
 		store.memory.Flush()
@@ -222,6 +230,7 @@ func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
 	t.Parallel()
 	store := answers(fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, Start: 200 * ms, State: "-"}) // a twentieth
 	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		ctx, cancel := context.WithCancel(context.Background())
 		for range 40 {
 			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
@@ -244,6 +253,7 @@ func TestExpectedWaitForgetsTheRateOfAMemberThatWasAlone(t *testing.T) {
 		return fleet.Reply{Epoch: 2, Rate: 100, Slots: int(min(ask.Want, 5)), Gap: 10 * ms, State: "-"}, nil
 	}}
 	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+		t.Helper()
 		send(t, l, false)
 		store.Away(true)
 		ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Hour)

@@ -160,11 +160,13 @@ func TestTenMembersShareFiveASecond(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]reach{
 		"burst 1 s": {
-			run{rate: 5, members: 10, burst: time.Second}, steady,
+			run{rate: 5, members: 10, burst: time.Second},
+			steady,
 			[]bounds{{goodput: 0.9, throttled: 0.03, calls: 1.3 * 11}},
 		},
 		"burst 0.1 s": {
-			run{rate: 5, members: 10, burst: time.Second / 10}, steady,
+			run{rate: 5, members: 10, burst: time.Second / 10},
+			steady,
 			[]bounds{{goodput: 0.82, throttled: 0.03, calls: 1.3 * 11}},
 		},
 	} {

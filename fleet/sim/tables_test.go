@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -79,6 +80,7 @@ func nothingHappens() table {
 
 // nothing is a row about a fleet that nothing happens to.
 func (r run) nothing(t *testing.T) string {
+	t.Helper()
 	bursts := []time.Duration{time.Second, time.Second / 10}
 	if r.members > 1000 {
 		bursts = bursts[:1]
@@ -108,33 +110,36 @@ func (r run) nothing(t *testing.T) string {
 		}
 		return strings.Join(texts, " / ")
 	}
-	members := fmt.Sprint(r.members)
+	members := strconv.Itoa(r.members)
 	if r.even {
 		members += " even, one worker each"
 	}
-	return strings.Join([]string{fmt.Sprint(r.rate), members, cell(alone), cell(near), fmt.Sprintf("%.2f", jain),
-		cell(settled), fmt.Sprintf("%.0f", calls), cell(far), cell(late)}, " | ")
+	return strings.Join([]string{
+		fmt.Sprint(r.rate), members, cell(alone), cell(near), fmt.Sprintf("%.2f", jain),
+		cell(settled), fmt.Sprintf("%.0f", calls), cell(far), cell(late),
+	}, " | ")
 }
 
 // row is a row about scenarios. Those after which a fleet settles have one part.
 func (r run) row(settles []scenario, others ...scenario) func(t *testing.T) string {
 	return func(t *testing.T) string {
+		t.Helper()
 		seeds := r.seeds()
 		if r.members >= 1000 {
 			seeds = 1
 		}
 		r.roundTrip = time.Millisecond
-		text := fmt.Sprintf("%v | %d | %v s", r.rate, r.members, r.burst.Seconds())
+		cells := []string{fmt.Sprint(r.rate), strconv.Itoa(r.members), fmt.Sprintf("%v s", r.burst.Seconds())}
 		for _, s := range settles {
 			got := means(t, r, seeds, s)[0]
-			text += fmt.Sprintf(" | %.0f s, %s", got.settled, goodput(got, 1))
+			cells = append(cells, fmt.Sprintf("%.0f s, %s", got.settled, goodput(got, 1)))
 		}
 		for _, s := range others {
 			for _, got := range means(t, r, seeds, s) {
-				text += " | " + goodput(got, 1)
+				cells = append(cells, goodput(got, 1))
 			}
 		}
-		return text
+		return strings.Join(cells, " | ")
 	}
 }
 
@@ -143,10 +148,16 @@ func somethingHappens() table {
 		" all members replaced in 60 s | flushed, 40 s | failover, 40 s"}
 	const long, short = time.Second, time.Second / 10
 	for _, r := range []run{
-		{rate: 5, members: 10, burst: long}, {rate: 100, members: 100, burst: long}, {rate: 100, members: 100, burst: short},
-		{rate: 100, members: 1000, burst: long}, {rate: 500, members: 10, burst: long}, {rate: 500, members: 100, burst: long},
-		{rate: 500, members: 100, burst: short}, {rate: 500, members: 1000, burst: long},
-		{rate: 5000, members: 100, burst: long}, {rate: 5000, members: 1000, burst: long},
+		{rate: 5, members: 10, burst: long},
+		{rate: 100, members: 100, burst: long},
+		{rate: 100, members: 100, burst: short},
+		{rate: 100, members: 1000, burst: long},
+		{rate: 500, members: 10, burst: long},
+		{rate: 500, members: 100, burst: long},
+		{rate: 500, members: 100, burst: short},
+		{rate: 500, members: 1000, burst: long},
+		{rate: 5000, members: 100, burst: long},
+		{rate: 5000, members: 1000, burst: long},
 	} {
 		tab.rows = append(tab.rows, r.row([]scenario{rateTimes(2, 1), rateTimes(0.5, 1)}, gone(false), replaced, flushed, failover))
 	}
@@ -157,8 +168,9 @@ func theLimitChanges() table {
 	tab := table{head: "R | brown-out of 1 s | of 5 s | of 30 s | R falls to a tenth | to a half | R x2 | x5 | x10"}
 	for _, rate := range []float64{5, 20, 50, 100, 1000} {
 		tab.rows = append(tab.rows, func(t *testing.T) string {
+			t.Helper()
 			r := run{rate: rate, members: 40, burst: time.Second, roundTrip: time.Millisecond}
-			text := fmt.Sprint(rate)
+			cells := []string{fmt.Sprint(rate)}
 			for _, s := range []scenario{
 				brownOut(1), brownOut(5), brownOut(30),
 				rateTimes(0.1, 1), rateTimes(0.5, 1), rateTimes(2, 2), rateTimes(5, 5), rateTimes(10, 10),
@@ -167,9 +179,10 @@ func theLimitChanges() table {
 				shared := means(t, r, 5, s)[0]
 				r.alone = true
 				alone := means(t, r, 1, s)[0]
-				text += fmt.Sprintf(" | %.0f s, %.1f %% (%.0f s, %.0f %%)", shared.settled, 100*shared.throttled, alone.settled, 100*alone.throttled)
+				cells = append(cells, fmt.Sprintf("%.0f s, %.1f %% (%.0f s, %.0f %%)",
+					shared.settled, 100*shared.throttled, alone.settled, 100*alone.throttled))
 			}
-			return text
+			return strings.Join(cells, " | ")
 		})
 	}
 	return tab
