@@ -162,7 +162,7 @@ func (g *game) waiting(a *account) (all []*waiter) {
 	return all
 }
 
-// serves serves whoever is due: by the own quota, or else by the pool if it is nobody else's turn there.
+// serves serves those who are due: by the own quota, or else by the pool if no other is before them there.
 func (g *game) serves() {
 	for i := 0; i < len(g.line); i++ {
 		w := g.line[i]
@@ -294,7 +294,7 @@ func (g *game) wait(q *account, waits bool) {
 	}
 }
 
-// unique returns a time in ticks at whose end no one else leaves: otherwise either may be the first.
+// unique returns a time in ticks at whose end no other leaves: otherwise either may be the first.
 func (g *game) unique(ticks int) time.Duration {
 	for {
 		d := time.Duration(ticks) * tick

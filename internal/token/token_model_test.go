@@ -42,7 +42,7 @@ func FuzzTokens(f *testing.F) {
 				} else {
 					require.Zero(p, was)
 				}
-			case "set": // as whoever has taken it may
+			case "set": // as a caller that has taken it may
 				if !h.stale && phase == 0 {
 					phase = model.From(p, token.Issued, token.Ready, token.Refused)
 					h.Set(phase)
