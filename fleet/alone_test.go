@@ -68,6 +68,9 @@ func TestAloneSavesUpHalfASecondAtMost(t *testing.T) {
 		taken++
 	}
 	require.Equal(t, 6, taken, "five of half a second, and one")
+	a.Give(at(60_000), 1)
+	_, ok := a.Take(at(60_000), 1)
+	require.True(t, ok, "what is given back")
 }
 
 func TestMemberThatIsBackAsksForNoMoreThanItHasSentAlone(t *testing.T) {

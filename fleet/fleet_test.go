@@ -360,12 +360,17 @@ func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 	for name, random := range map[string]func() float64{
 		"not a number": math.NaN,
 		"negative":     func() float64 { return -1e300 },
-		"large":        func() float64 { return 1e300 },
+		"large":        func() float64 { return 1.5 },
 		"a panic":      func() float64 { panic("random") },
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			store := answers(fleet.Reply{Epoch: 2, Rate: 10, Slots: 5, Gap: 100 * ms, State: "-"})
+			var calls []time.Time
+			store.fail = func(context.Context) (fleet.Reply, error) {
+				calls = append(calls, now())
+				return fleet.Reply{}, errGone
+			}
 			inBubble(t, fleet.Config{Store: store, Random: random}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
 				t.Helper()
 				send(t, l, false)
@@ -374,6 +379,7 @@ func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 					require.LessOrEqual(t, send(t, l, false), 2*time.Second)
 				}
 				require.Equal(t, "fleet-lost", source(l))
+				require.Equal(t, 500*ms, calls[1].Sub(calls[0]), "the second call comes half a second after the first")
 			})
 		})
 	}

@@ -268,6 +268,7 @@ func TestExpectedWaitForgetsTheRateOfAMemberThatWasAlone(t *testing.T) {
 		synctest.Wait()
 		require.Less(t, l.Expected(ratelimit.Request{}), 5*time.Second)
 		pass(t, time.Minute)
+		synctest.Wait()
 		require.Equal(t, make([]error, 50), errs)
 	})
 }

@@ -119,6 +119,11 @@ func TestStepForgetsTheGoalOfACollapse(t *testing.T) {
 			require.InDelta(t, c.goal, got.goal, 0.1)
 		}
 	}
+	l := calm() // a climb without a collapse goes on
+	climbing(200, 300, 100)(&l)
+	next, _ := Step(l.String(), noon, Ask{Epoch: 5, Bad: 6})
+	got := readState(t, next)
+	require.Equal(t, []float64{searching, 300}, []float64{got.since, got.goal})
 }
 
 func TestStepSellsSlots(t *testing.T) {

@@ -27,7 +27,7 @@ var run = list("3", "100", "0", "2", "0.25", "0.01", "state")
 
 func newStore(t *testing.T, addr string) *redisstore.Store {
 	t.Helper()
-	return storeOf(t, redis.UniversalOptions{Addrs: []string{addr}})
+	return storeOf(t, redis.UniversalOptions{Addrs: []string{addr}, ReadTimeout: time.Minute}) // for a slow machine
 }
 
 // storeOf returns a store that is closed at the end of the test.
