@@ -132,19 +132,27 @@ func TestCallersThatWouldWaitLongerThanAllowedLeaveWhenTheFleetCutsItsRate(t *te
 	}
 }
 
-func TestSlotThatIsGivenBackGoesToTheNext(t *testing.T) {
+func TestWhatIsGivenBackGoesToTheNext(t *testing.T) {
 	t.Parallel()
-	store := answers(fleet.Reply{Epoch: 1, Rate: 1, Slots: 1, Again: 10 * time.Second, Gap: time.Second, State: "-"})
-	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
-		require.Zero(t, send(t, l, false))
-		waited, errs := waits(t.Context(), t, 1, l, ratelimit.Request{})
-		l.Give(ratelimit.Request{})
-		synctest.Wait()
-		require.NoError(t, errs[0])
-		require.Zero(t, waited[0])
-		require.Zero(t, l.State().Waiting)
-	})
+	for name, reply := range map[string]fleet.Reply{
+		"a slot":                   {Epoch: 1, Rate: 1, Slots: 1, Again: 10 * time.Second, Gap: time.Second, State: "-"},
+		"a token of an open scope": {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			inBubble(t, fleet.Config{Store: answers(reply), Limit: limitOf(0.1)}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
+				t.Helper()
+				require.Zero(t, send(t, l, false))
+				waited, errs := waits(t.Context(), t, 1, l, ratelimit.Request{})
+				require.Equal(t, 1, l.State().Waiting)
+				l.Give(ratelimit.Request{})
+				synctest.Wait()
+				require.NoError(t, errs[0])
+				require.Zero(t, waited[0])
+				require.Zero(t, l.State().Waiting)
+			})
+		})
+	}
 }
 
 // The wait for the first answer of the store and the one for a slot are one wait.
