@@ -77,7 +77,7 @@ func TestProfilesComeInOrder(t *testing.T) {
 	out, _ := runProfiles(t, config, credentials, "--show-values")
 	require.Equal(t, "[B]\n\n[a]\n\n[b]\na = 5\nm = 3\nz = 1\n\n[default]\n\n[é]\n", out)
 	out, _ = runProfiles(t, config, credentials, "--show-values", "--json")
-	require.Equal(t, `{"profiles":{"B":{},"a":{},"b":{"a":"5","m":"3","z":"1"},"default":{},"é":{}}}`+"\n", out)
+	require.Equal(t, `{"profiles":{"B":{},"a":{},"b":{"a":"5","m":"3","z":"1"},"default":{},"é":{}}}`+"\n", out) //nolint:testifylint // the order counts
 }
 
 func TestProfilesReportFilesAndMalformedLinesOnly(t *testing.T) {

@@ -36,15 +36,6 @@ func TestAttemptLimitComesBeforeTheEndOfTheCaller(t *testing.T) {
 	}
 }
 
-// refreshed returns what RefreshRetryToken returns after the first attempt of an operation.
-func refreshed(ctx context.Context, t *testing.T, s retry.Strategy, op retry.Operation) (retry.Token, error) {
-	t.Helper()
-	token, err := s.AcquireInitialToken(ctx, op)
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(ctx))
-	return s.RefreshRetryToken(ctx, token, errServer)
-}
-
 // asked is a classifier that notes the outcomes that it gets.
 type asked struct{ outcomes []classify.Outcome }
 

@@ -91,14 +91,14 @@ func drawFailure(p *model.Player) *failure {
 }
 
 // fail returns what becomes of an operation whose attempt failed, and the delay. room is the time until the deadline, or 0.
-func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration, canceled bool) (why error, delay time.Duration) {
+func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration, canceled bool) (delay time.Duration, why error) {
 	switch {
 	case f.kind == 0: // S07, S19, and S14: a hint makes nothing retryable
-		return retry.ErrNotRetryable, 0
+		return 0, retry.ErrNotRetryable
 	case o.attempt >= m.attempts(o.op): // S08, S22
-		return retry.ErrAttemptsExhausted, 0
+		return 0, retry.ErrAttemptsExhausted
 	case canceled:
-		return retry.ErrCanceled, 0
+		return 0, retry.ErrCanceled
 	}
 	scope, cost, shared := m.scope(o.op), m.cost(f.kind), o.op.Key() != retry.ScopeKey{}
 	bare, delay := m.delays(o, f)
@@ -118,12 +118,12 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	pooled := !covered && shared && m.pool >= cost // S23
 	if !covered && !pooled {                       // S09
 		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
-			return retry.ErrQuotaExhausted, delay
+			return delay, retry.ErrQuotaExhausted
 		}
-		return retry.ErrQuotaExhausted, 0
+		return 0, retry.ErrQuotaExhausted
 	}
 	if why = noRoom(); why != nil {
-		return why, 0
+		return 0, why
 	}
 	if pooled {
 		m.pool -= cost
@@ -132,7 +132,7 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	}
 	o.paid, o.pooled, o.made = cost, pooled, false
 	o.attempt++
-	return nil, delay
+	return delay, nil
 }
 
 // giveBack gives tokens to the quota, or to the pool if that has paid, and what is beyond the capacity to the pool: S01, S05, S06, S23.
@@ -445,7 +445,7 @@ func (g *game) refresh() {
 	}
 	g.Step("refresh of %s, %+v, room %v, canceled %v", o.op.Name, *f, room, canceled)
 	before := o.token
-	want, delay := g.fail(o, f, g.clock.Now(), room, canceled)
+	delay, want := g.fail(o, f, g.clock.Now(), room, canceled)
 	next, err := g.strategy.RefreshRetryToken(ctx, o.token, f.err())
 	require.ErrorIs(g, err, want)
 	require.Equal(g, delay, next.Delay())

@@ -422,7 +422,7 @@ func TestTokenOfACallerThatIsCanceledWhenServedGoesBack(t *testing.T) {
 			require.Zero(t, queue.Waiting())
 			cancel()
 		}))
-		require.Equal(t, map[bool]float64{true: 1, false: 0}[err != nil], account.tokens)
+		require.Equal(t, err != nil, account.tokens > 0) // it has the token, or gives it back
 		seen[err != nil]++
 	}
 	require.Positive(t, seen[true])

@@ -21,9 +21,9 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
-// coded returns the findings of one code about one file.
-func coded(found []config.Diagnostic, file, code string) []config.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.File != file || d.Code != code })
+// coded returns the findings of one code about the config file.
+func coded(found []config.Diagnostic, code string) []config.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.File != "/c" || d.Code != code })
 }
 
 // numbered returns a text n times, with the numbers from 1 to n in it.
@@ -61,11 +61,11 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 					text = numbered(c.format, n)
 				}
 				src := world.Texts(text, c.credentials)
-				found := coded(findings(t, src, false), "/c", code)
+				found := coded(findings(t, src, false), code)
 				if c.head != "" { // Only lint looks at all profiles.
 					settings, err := lint.Resolve(config.Query{Sources: src})
 					require.NoError(t, err)
-					require.Equal(t, found, coded(settings.Diagnostics, "/c", code))
+					require.Equal(t, found, coded(settings.Diagnostics, code))
 				}
 				if counted != "" {
 					require.Len(t, found, 101)
@@ -99,7 +99,7 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 	for errors, text := range map[int]string{
 		0: losers, 1: losers + "[profile q]\nretry_mode = x\n", 100: losers + numbered("[profile q%04d]\nretry_mode = x\n", 150),
 	} {
-		found := coded(findings(t, world.Texts(text, winners), false), "/c", "invalid-value")
+		found := coded(findings(t, world.Texts(text, winners), false), "invalid-value")
 		require.Len(t, found, 101)
 		kept := 0
 		for i, d := range found[:100] {
@@ -116,7 +116,7 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 func TestFindingsAboutOneLineAreOneInTheCountToo(t *testing.T) {
 	t.Parallel()
 	for _, line := range []string{"MAX_ATTEMPTS = 10\n", "MAX_ATTEMPTS : 010\r1 # c\n"} {
-		found := coded(findings(t, world.Texts("[default]\n"+strings.Repeat(line, 1000), ""), false), "/c", "read-differently")
+		found := coded(findings(t, world.Texts("[default]\n"+strings.Repeat(line, 1000), ""), false), "read-differently")
 		require.Len(t, found, 101)
 		require.Equal(t, "and 900 more findings of this kind", found[100].Message)
 	}

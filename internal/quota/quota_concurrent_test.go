@@ -86,5 +86,5 @@ func TestQuotaRefillConcurrentSafe(t *testing.T) {
 	all.Wait()
 	require.Positive(t, taken.Load())
 	left := q.Available()
-	require.EqualValues(t, clk.ticks.Load()/2, taken.Load()+int64(left), "two ticks for a token")
+	require.Equal(t, int(clk.ticks.Load()/2), int(taken.Load())+left, "two ticks for a token")
 }

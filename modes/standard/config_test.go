@@ -122,7 +122,7 @@ func TestDecorrelatedJitterGrowsFromTheShortestDelay(t *testing.T) {
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.Jitter, c.MaxAttempts, c.MinDelay = standard.Decorrelated, 4, time.Second
 	})
-	_, err := do(t.Context(), clk, s, retry.Operation{}, errServer, errServer, errServer)
+	err := do(t.Context(), clk, s, retry.Operation{}, errServer, errServer, errServer)
 	require.NoError(t, err)
 	require.Equal(t, []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}, clk.Waits())
 }

@@ -17,8 +17,6 @@ import (
 var (
 	errServer   = vectors.Response{Status: 500, Kind: "transient"}.Err()
 	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
-	errTimeout  = vectors.Response{Kind: "timeout"}.Err()
-	errClient   = vectors.Response{Status: 404, ErrorCode: "ResourceNotFoundException", Kind: "client"}.Err()
 )
 
 // answers returns a function that fails with each of the errors in turn, and then succeeds.
@@ -47,9 +45,9 @@ func newStrategy(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 }
 
 // do runs an operation on the fake clock of the strategy.
-func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (attempts int, err error) {
-	clk.Run(func() { attempts, err = retry.Do(ctx, s, op, answers(errs...)) })
-	return attempts, err
+func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
+	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
+	return err
 }
 
 type strategy interface {
@@ -74,13 +72,13 @@ func begin(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	return token
 }
 
-// comeBack is a hint that counts in full.
-type comeBack time.Duration
+// comeBackError is a hint that counts in full.
+type comeBackError time.Duration
 
-func (comeBack) Error() string                       { return "come back later" }
-func (comeBack) Throttling() bool                    { return true }
-func (c comeBack) RetryAfter() (time.Duration, bool) { return time.Duration(c), true }
-func (comeBack) RetryAfterInFull() bool              { return true }
+func (comeBackError) Error() string                       { return "come back later" }
+func (comeBackError) Throttling() bool                    { return true }
+func (c comeBackError) RetryAfter() (time.Duration, bool) { return time.Duration(c), true }
+func (comeBackError) RetryAfterInFull() bool              { return true }
 
 func TestHintsOfTheServer(t *testing.T) {
 	t.Parallel()
@@ -102,10 +100,10 @@ func TestHintsOfTheServer(t *testing.T) {
 		{standard.Config{}, hinted("9223372036854775807"), 5050 * ms, nil},
 		{standard.Config{}, hinted("1"), 50 * ms, nil},
 		{standard.Config{MaxHint: time.Minute}, hinted("9223372036854775807"), time.Minute, nil},
-		{standard.Config{}, comeBack(time.Minute), 66 * s, nil},
-		{standard.Config{}, comeBack(time.Minute + 1), 0, retry.ErrHintTooLong},
-		{standard.Config{MaxHint: s}, comeBack(2 * s), 0, retry.ErrHintTooLong},
-		{standard.Config{MaxHint: 2 * time.Minute}, comeBack(2 * time.Minute), 132 * s, nil},
+		{standard.Config{}, comeBackError(time.Minute), 66 * s, nil},
+		{standard.Config{}, comeBackError(time.Minute + 1), 0, retry.ErrHintTooLong},
+		{standard.Config{MaxHint: s}, comeBackError(2 * s), 0, retry.ErrHintTooLong},
+		{standard.Config{MaxHint: 2 * time.Minute}, comeBackError(2 * time.Minute), 132 * s, nil},
 	} {
 		strategy, _ := newStrategy(t, func(config *standard.Config) { config.Behavior, config.MaxHint = c.config.Behavior, c.config.MaxHint })
 		token, err := strategy.RefreshRetryToken(t.Context(), begin(t, strategy, ""), c.failure)
@@ -146,9 +144,9 @@ func TestFunctionsOfTheConfigAreThoseOfTheStrategy(t *testing.T) {
 		c.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
 	})
 	ctx, orders := t.Context(), retry.Operation{Name: "orders"}
-	_, err := do(ctx, clk, s, orders, errThrottle)
+	err := do(ctx, clk, s, orders, errThrottle)
 	require.Equal(t, errThrottle, err, "no status that is retried")
-	_, err = do(ctx, clk, s, orders, errServer)
+	err = do(ctx, clk, s, orders, errServer)
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 	require.Equal(t, []time.Duration{50 * time.Millisecond}, clk.Waits())
 	require.Equal(t, "both", s.Snapshot().SharedAs)
