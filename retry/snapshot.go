@@ -22,6 +22,9 @@ type Snapshot struct {
 	// Evicted is how many scopes were dropped, because no operation used them for a while or
 	// because others needed their place.
 	Evicted uint64
+	// EvictedStrainedCalls and EvictedRefusedCalls are the StrainedCalls and RefusedCalls of the scopes that were
+	// dropped.
+	EvictedStrainedCalls, EvictedRefusedCalls uint64
 }
 
 // ScopeSnapshot is the state of a scope.

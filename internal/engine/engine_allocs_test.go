@@ -16,9 +16,12 @@ import (
 // The race detector lets pools forget at random, so allocations are counted without.
 
 func TestOperationWithoutAPlaceAllocatesNothing(t *testing.T) {
-	s, _ := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.MaxScopes = 3 })
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
+		c.Standard.MaxScopes = 3
+		c.SendLimit = slowBurst("0", "1", "2")
+	})
 	for i := range 3 { // which have to stay
-		require.NoError(t, play.Fail(s, sentIn(t, s, strconv.Itoa(i))))
+		require.NoError(t, s.RecordSuccess(sentIn(t, s, strconv.Itoa(i)), retry.Result{}))
 	}
 	ctx, op := t.Context(), retry.Operation{Scope: "3"}
 	require.NoError(t, s.RecordSuccess(sentIn(t, s, op.Scope), retry.Result{})) // makes the overflow

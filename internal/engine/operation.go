@@ -224,7 +224,7 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.found = judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
 		r.report(result)
 	}
-	r.scope.Ended(false)
+	r.engine.scopes.Ended(r.scope, false)
 	r.then = over // also if the observer of a user ends the goroutine
 	if e.observed() {
 		r.emitOver(nil)
@@ -240,7 +240,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	defer r.end()
-	r.scope.Ended(r.granted.lacked && r.was != token.Ready)
+	r.engine.scopes.Ended(r.scope, r.granted.lacked && r.was != token.Ready)
 	defer r.fail(failure)                    // also if a classifier or the limiter of a user panics
 	canceled := failure == retry.ErrCanceled //nolint:errorlint // the caller's own
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -177,14 +178,24 @@ func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
 	require.True(t, scopes[""].Limited)
 }
 
+// slowBurst is a known limit of some scopes, which stay until their burst has come back.
+func slowBurst(scopes ...string) func(retry.ScopeKey) adaptive.SendLimit {
+	return func(key retry.ScopeKey) adaptive.SendLimit {
+		if slices.Contains(scopes, key.Scope) {
+			return adaptive.SendLimit{Ceiling: 0.01, Burst: 100}
+		}
+		return adaptive.SendLimit{}
+	}
+}
+
 func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
 	r := &recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-		c.Standard.MaxScopes, c.Standard.MaxAttempts = 1, 1
+		c.Standard.MaxScopes, c.Standard.MaxAttempts, c.SendLimit = 1, 1, slowBurst("a")
 		r.use(c)
 	})
-	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}))
 	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}, errThrottle))
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "c"}))
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}))

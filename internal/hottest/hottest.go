@@ -43,6 +43,9 @@ func (s *Scopes) Read(strategies []retry.Strategy) (r Reading) {
 		r.Pool, r.PoolCapacity = r.Pool+one.Pool, r.PoolCapacity+one.PoolCapacity
 		r.AllScopes, r.Overflowed, r.Evicted = r.AllScopes+len(one.Scopes), r.Overflowed+one.Overflowed, r.Evicted+one.Evicted
 		r.Kinds = append(r.Kinds, [3]string{Label(one.Mode), strconv.Itoa(plan.MaxAttempts), Label(string(one.Behavior))})
+		if one.EvictedStrainedCalls > 0 {
+			all = append(all, &retry.ScopeSnapshot{Scope: Rest, StrainedCalls: one.EvictedStrainedCalls, RefusedCalls: one.EvictedRefusedCalls})
+		}
 		empty, calls, failures := false, uint64(0), uint64(0) // each scope may have a call in progress, which already counts
 		all = slices.Grow(all, len(one.Scopes))
 		for i := range one.Scopes {

@@ -70,6 +70,7 @@ func TestScopesWithOneNameAreOne(t *testing.T) {
 	}
 	two.snapshot.Scopes[0].FleetRate, two.snapshot.Scopes[0].Key.Region = 19, "eu-north-1"
 	two.snapshot.Scopes[0].Limited = true
+	two.snapshot.EvictedStrainedCalls, two.snapshot.EvictedRefusedCalls = 5, 3
 	r := (&hottest.Scopes{Limit: 20, Name: func(key retry.ScopeKey) string {
 		name, _, _ := strings.Cut(strings.TrimPrefix(key.Resource, "secret"), "-")
 		return name
@@ -79,6 +80,7 @@ func TestScopesWithOneNameAreOne(t *testing.T) {
 	require.Equal(t, retry.ScopeKey{Service: "dynamodb", Region: "eu-west-1"}, retry.ScopeKey{Service: tenant.Key.Service, Region: tenant.Key.Region})
 	require.Equal(t, "fleet-lost", tenant.SendRateSource)
 	require.Equal(t, []uint64{20, 4}, []uint64{tenant.StoreCalls, tenant.RefusedCalls})
+	require.Equal(t, []uint64{5, 3}, []uint64{r.Scopes[2].StrainedCalls, r.Scopes[2].RefusedCalls}, "of scopes that are gone")
 	require.Equal(t, "fleet", orders.SendRateSource)
 	require.Empty(t, orders.Key.Region)
 	require.True(t, orders.Limited)

@@ -20,9 +20,10 @@ import (
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
-	pool     *Quota     // or nil
-	line     *line.Line // of the callers that wait for tokens; nil if none may wait
-	refill   *growth    // nil if time brings no tokens
+	owed     atomic.Int64 // of a pool, see Owe
+	pool     *Quota       // or nil
+	line     *line.Line   // of the callers that wait for tokens; nil if none may wait
+	refill   *growth      // nil if time brings no tokens
 	clock    clock.Clock
 }
 
@@ -98,9 +99,9 @@ func (q *Quota) take(cost int) bool {
 }
 
 // Refund adds tokens, first for waiting callers. Tokens beyond the capacity go to the pool, up to
-// its capacity. A negative number of tokens counts as 0.
+// its capacity, and then pay what is owed, see Owe. A negative number of tokens counts as 0.
 func (q *Quota) Refund(tokens int) {
-	if q.refill == nil && q.Full() && q.pool.Full() { // as in healthy traffic, where no caller waits
+	if q.refill == nil && q.Full() && q.pool.Full() && q.pool.Owed() == 0 { // as in healthy traffic, where no caller waits
 		return
 	}
 	q.give(tokens)
@@ -115,7 +116,29 @@ func (q *Quota) Full() bool { return q == nil || q.tokens.Load() == q.capacity }
 func (q *Quota) give(tokens int) {
 	q.advance()
 	if _, beyond := q.add(int64(max(tokens, 0))); q.pool != nil {
-		q.pool.add(beyond)
+		_, beyond = q.pool.add(beyond)
+		q.pool.Settle(int(beyond))
+	}
+}
+
+// Owe notes in a pool what a quota lacks that is no longer used, and whose tokens others shall get. A negative number counts as 0.
+func (q *Quota) Owe(lacked int) { q.owed.Add(int64(max(lacked, 0))) }
+
+// Owed returns how many tokens are owed; 0 for nil.
+func (q *Quota) Owed() int {
+	if q == nil {
+		return 0
+	}
+	return int(q.owed.Load())
+}
+
+// Settle pays at most so many of the tokens that are owed, and returns how many.
+func (q *Quota) Settle(tokens int) (paid int) {
+	for {
+		owed := q.owed.Load()
+		if paid = int(min(int64(tokens), owed)); paid == 0 || q.owed.CompareAndSwap(owed, owed-int64(paid)) {
+			return paid
+		}
 	}
 }
 

@@ -23,11 +23,12 @@ type Limiter interface {
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
 	use         atomic.Uint32
-	quiet       atomic.Int64          // when the cursor last found it used, as a Duration since Config.Start
+	ended       atomic.Int64          // when an operation last ended while the quota was not full, or the scope was made, since Config.Start
 	next        atomic.Pointer[Scope] // in its bucket
 	hash        uint64                // of the key
 	Quota       *quota.Quota
 	Limiter     Limiter // nil in standard mode
+	known       bool    // whether a new limiter has the tokens of a known limit
 	Err         error   // what is wrong with the limiter, or nil
 	batches     Batches
 	AttemptTime AttemptTime // for attempts while the send rate is limited
@@ -55,8 +56,9 @@ func (t *Table) newScope(key retry.ScopeKey) *Scope {
 	}
 	s.Quota = quota.New(config, t.config.Start, t.config.Clock)
 	s.use.Store(used)
+	s.ended.Store(int64(t.config.Clock.Now().Sub(t.config.Start)))
 	if t.config.NewLimiter != nil {
-		s.Limiter, s.Err = t.config.NewLimiter(key, t.config.Start)
+		s.Limiter, s.known, s.Err = t.config.NewLimiter(key, t.config.Start)
 	}
 	return s
 }
@@ -85,16 +87,6 @@ func (s *Scope) Snapshot() retry.ScopeSnapshot {
 // Throttled is Batches.Throttled. Most answers have no batch, and nothing to say about those before.
 func (s *Scope) Throttled(throttled, entries int) bool {
 	return (throttled > 0 || entries > 0 || s.batches.missing.Load() > 0) && s.batches.Throttled(throttled, entries)
-}
-
-// Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
-func (s *Scope) Ended(lacked bool) {
-	if lacked {
-		s.refused.Add(1)
-	}
-	if lacked || !s.Quota.Full() {
-		s.strained.Add(1)
-	}
 }
 
 // AttemptTime estimates how long the attempts of a scope take, so that no send token is spent on an attempt

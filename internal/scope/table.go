@@ -19,16 +19,14 @@ import (
 const (
 	defaultMax  = 10_000
 	defaultIdle = 5 * time.Minute
-
 	// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
 	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
 	// found is old.
 	throttledFor = 10 * time.Minute
-	// owingFor is how long after its last use a scope stays that can pay for a retry, but has fewer tokens
-	// than a new one. So evictions give each place of the table at most one full quota in that time.
+	// owingFor is how long tokens that a scope lacks are owed after an operation has last ended in it.
 	owingFor = time.Hour
-	// askAgain is how long after all scopes had to stay they are asked again, which takes milliseconds.
-	askAgain = 10 * time.Second
+	// looks is how many places a new scope looks at for one that can go, so that a full table takes no longer than that.
+	looks = 64
 )
 
 // Config describes scopes and their number.
@@ -36,38 +34,41 @@ type Config struct {
 	Clock clock.Clock
 	Start time.Time // when all scopes begin, even those made later
 	Quota quota.Config
-	Costs []int        // of retries of each kind
 	Pool  quota.Config // of the pool of all scopes except that of the zero key
-	// NewLimiter makes the limiter of a scope. Its error says what is wrong with the limiter, which is used
-	// all the same. Nil means standard mode.
-	NewLimiter func(key retry.ScopeKey, start time.Time) (Limiter, error)
+	// NewLimiter makes the limiter of a scope, and reports whether it begins with the tokens of a known limit. Its error
+	// says what is wrong with the limiter, which is used all the same. Nil means standard mode.
+	NewLimiter func(key retry.ScopeKey, start time.Time) (l Limiter, known bool, err error)
 	Max        int           // zero: defaultMax
 	Idle       time.Duration // zero: defaultIdle
 }
 
 // Table finds the scope of a key. It bounds the number of scopes with the clock algorithm: a cursor
 // visits them in turn, and evicts those that were not used since its last visit, unless they
-// must stay. It visits all of them once in each idle time. If there is no place for a new scope, it
-// continues until there is one, or until it has visited each scope twice.
+// must stay. Once in each idle time all are visited. If there is no place for a new scope, the cursor looks at
+// a few twice, until one has gone; if all must stay, the one goes that was throttled longest ago, and waits for nothing.
 //
-// The cursor moves only when a scope is created, so it needs no timer.
+// Scopes are visited only when one is created, so the table needs no timer.
+//
+// The tokens of the quotas belong to the table, and are as many as its places can hold. A scope that goes leaves what it
+// lacks as a debt, of which new scopes take their share: what is owed, divided by the free places. So evictions grant no
+// retry, however many keys there are. What neither a quota nor the pool has room for pays the debt.
 type Table struct {
 	Whole      *Scope // of the zero key; it stays
 	Pool       *quota.Quota
 	config     Config
-	initial    int                   // tokens of a new scope
-	dearest    int                   // the largest cost of a retry that these can pay
+	initial    int                   // tokens of a new scope if nothing is owed
 	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
 	groups     [1024]atomic.Pointer[group] // of buckets: lists of the scopes that have a place; finding one needs no lock
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
+	strained   atomic.Uint64 // of scopes that are gone
+	refused    atomic.Uint64 // likewise
 
 	mu     sync.Mutex // guards what follows, and changes of the buckets
 	scopes []*Scope   // the scopes that have a place
 	cursor int        // the place that it visits next
-	swept  time.Time  // when the cursor last visited all because an idle time had passed
-	asked  time.Time  // when all scopes last had to stay; before Config.Start, if never
+	swept  time.Time  // when all were last visited because an idle time had passed
 }
 
 // group is a part of the buckets. It is made when it is needed first, because most strategies have a few scopes.
@@ -76,14 +77,9 @@ type group [32]atomic.Pointer[Scope]
 // NewTable returns a table with the scope of the zero key.
 func NewTable(config Config) *Table {
 	config.Max, config.Idle = cmp.Or(config.Max, defaultMax), cmp.Or(config.Idle, defaultIdle)
-	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start, asked: config.Start.Add(-askAgain)}
+	t := &Table{config: config, seed: maphash.MakeSeed(), swept: config.Start}
 	t.Pool = quota.New(config.Pool, config.Start, config.Clock)
 	t.initial = max(min(config.Quota.Initial, config.Quota.Capacity), 0)
-	for _, cost := range config.Costs {
-		if cost <= t.initial {
-			t.dearest = max(t.dearest, cost)
-		}
-	}
 	t.Whole = t.newScope(retry.ScopeKey{})
 	t.bucket(t.Whole.hash).Store(t.Whole)
 	return t
@@ -142,31 +138,46 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	now := t.config.Clock.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.fullLocked() && within(now, t.asked, askAgain) {
-		return false
-	}
-	sweep := 0
 	if !within(now, t.swept, t.config.Idle) {
-		t.swept, t.cursor, sweep = now, 0, len(t.scopes)
-	}
-	for n := 0; len(t.scopes) > 0 && (n < sweep || t.fullLocked() && n < sweep+2*t.config.Max); n++ {
-		t.cursor %= len(t.scopes)
-		s, stays := t.scopes[t.cursor], true
-		t.cursor++
-		if s.use.CompareAndSwap(used, unused) {
-			s.quiet.Store(int64(now.Sub(t.config.Start)))
-			continue
-		}
-		t.unlocked(func() { stays = t.mustStay(s, now) })
-		if !stays && s.use.CompareAndSwap(unused, gone) { // if it is not in use again
-			t.removeLocked(s)
-			t.unlocked(func() { evicted(s) })
+		t.swept = now
+		for i := len(t.scopes) - 1; i >= 0; i-- {
+			t.visit(i, now, evicted)
 		}
 	}
-	if t.fullLocked() {
-		t.asked = now
+	if !t.fullLocked() {
+		return true
+	}
+	var coldest *Scope // throttled longest ago
+	var since time.Time
+	start, size := t.cursor, min(looks, len(t.scopes))
+	t.cursor += size
+	for n := 0; n < 2*size && t.fullLocked(); n++ { // the first round finds those in use
+		if s, throttled := t.visit(start+n%size, now, evicted); !throttled.IsZero() && (coldest == nil || throttled.Before(since)) {
+			coldest, since = s, throttled
+		}
+	}
+	if t.fullLocked() && coldest != nil {
+		t.evictLocked(coldest, now, evicted)
 	}
 	return !t.fullLocked()
+}
+
+// visit evicts the scope at a place, counted on from the first after the last, if it is not in use and may go. For one that
+// stays only because it was throttled, it returns when that was.
+func (t *Table) visit(place int, now time.Time, evicted func(s *Scope)) (s *Scope, throttled time.Time) {
+	if len(t.scopes) == 0 {
+		return nil, throttled
+	}
+	s = t.scopes[place%len(t.scopes)]
+	if s.use.CompareAndSwap(used, unused) {
+		return s, throttled
+	}
+	stays := false
+	t.unlocked(func() { stays, throttled = t.mustStay(s, now) })
+	if !stays && throttled.IsZero() {
+		t.evictLocked(s, now, evicted)
+	}
+	return s, throttled
 }
 
 func (t *Table) fullLocked() bool { return len(t.scopes) >= t.config.Max }
@@ -178,21 +189,22 @@ func (t *Table) unlocked(f func()) {
 	f()
 }
 
-// mustStay reports whether a scope must stay although it is not in use: an operation waits in it, or it was
-// throttled recently, or it has no send token, or fewer tokens in its quota than a new one. A new scope would have
-// them at once, so evictions would let attempts exceed the send rate, and retries the quota. A scope that cannot
-// pay for a retry stays as long as that.
-func (t *Table) mustStay(s *Scope, now time.Time) bool {
-	if s.Limiter != nil {
-		expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
-		state := s.Limiter.State()
-		throttled := !state.LastThrottle.IsZero() && now.Sub(state.LastThrottle) < throttledFor
-		if expected > 0 || state.Waiting > 0 || throttled {
-			return true
-		}
+// mustStay reports whether an operation waits in a scope, or it has fewer send tokens than a new one, which evictions would
+// grant again. For another it returns when it was throttled, if that was lately.
+func (t *Table) mustStay(s *Scope, now time.Time) (stays bool, throttled time.Time) {
+	if s.Limiter == nil || s.Quota.Waiting() > 0 {
+		return s.Quota.Waiting() > 0, throttled
 	}
-	have, quiet := s.Quota.Available(), now.Sub(t.config.Start)-time.Duration(s.quiet.Load())
-	return s.Quota.Waiting() > 0 || have < t.dearest || have < t.initial && quiet.Abs() < owingFor
+	expected := s.Limiter.Expected(ratelimit.Request{Part: true}) // first, because it brings the state up to now
+	state := s.Limiter.State()
+	switch cut := state.LastThrottle; {
+	case state.Waiting > 0 || s.known && state.SendTokens < state.SendCapacity:
+		return true, throttled
+	case !cut.IsZero() && now.Sub(cut) < throttledFor:
+		return false, cut
+	default:
+		return expected > 0, throttled
+	}
 }
 
 // within reports whether less than d has passed since an instant, and the clock has not gone back.
@@ -212,6 +224,8 @@ func (t *Table) add(fresh *Scope) *Scope {
 	if len(t.scopes) >= t.config.Max {
 		return nil
 	}
+	share := min(t.Pool.Owed()/(t.config.Max-len(t.scopes)), t.initial)
+	fresh.Quota.Charge(t.Pool.Settle(share))
 	fresh.place = len(t.scopes)
 	t.scopes = append(t.scopes, fresh)
 	bucket := t.bucket(fresh.hash)
@@ -220,8 +234,14 @@ func (t *Table) add(fresh *Scope) *Scope {
 	return fresh
 }
 
-// removeLocked removes a scope that is gone.
-func (t *Table) removeLocked(s *Scope) {
+// evictLocked evicts a scope, unless it is in use again.
+func (t *Table) evictLocked(s *Scope, now time.Time, evicted func(s *Scope)) {
+	if !s.use.CompareAndSwap(unused, gone) {
+		return
+	}
+	if since := now.Sub(t.config.Start) - time.Duration(s.ended.Load()); since.Abs() < owingFor {
+		t.Pool.Owe(t.initial - s.Quota.Available())
+	}
 	last := len(t.scopes) - 1
 	t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place
 	t.scopes[last] = nil
@@ -233,12 +253,36 @@ func (t *Table) removeLocked(s *Scope) {
 	}
 	link.Store(s.next.Load())
 	t.evicted.Add(1)
+	t.keepCounts(s)
+	t.unlocked(func() { evicted(s) })
+}
+
+// Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
+func (t *Table) Ended(s *Scope, lacked bool) {
+	if !lacked && s.Quota.Full() {
+		return
+	}
+	s.strained.Add(1)
+	if lacked {
+		s.refused.Add(1)
+	}
+	s.ended.Store(int64(t.config.Clock.Now().Sub(t.config.Start)))
+	if s.use.Load() == gone && s != t.overflow.Load() {
+		t.keepCounts(s)
+	}
+}
+
+// keepCounts takes over the counts of a scope that is gone. Who counts in it looks afterwards whether it is, so that none is lost.
+func (t *Table) keepCounts(s *Scope) {
+	t.strained.Add(s.strained.Swap(0))
+	t.refused.Add(s.refused.Swap(0))
 }
 
 // Snapshot returns the state of the pool and of the scopes, sorted by name.
 func (t *Table) Snapshot() retry.Snapshot {
 	snapshot := retry.Snapshot{
 		Pool: t.Pool.Available(), PoolCapacity: t.Pool.Capacity(), Overflowed: t.overflowed.Load(), Evicted: t.evicted.Load(),
+		EvictedStrainedCalls: t.strained.Load(), EvictedRefusedCalls: t.refused.Load(),
 	}
 	t.mu.Lock()
 	all := append([]*Scope{t.Whole}, t.scopes...)

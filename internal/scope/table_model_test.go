@@ -23,8 +23,8 @@ type entry struct {
 	*scope.Scope
 	*still
 	batches           scope.Batches
-	used              bool      // since the last visit of the cursor
-	quiet             time.Time // when the cursor last found it used
+	used              bool      // since the last visit
+	ended             time.Time // when an operation last ended while the quota was not full, or the scope was made
 	tokens            int
 	strained, refused uint64
 	evicted           bool
@@ -48,29 +48,34 @@ type game struct {
 	clock        *settable
 	places, gone []*entry
 	cursor       int
-	swept, asked time.Time
+	swept        time.Time
+	owed         int // tokens that scopes lacked which are gone
 	whole        *entry
 	overflow     *entry
 	pooled       int
 	overflowed   uint64
+	strained     uint64 // of scopes that are gone
+	refused      uint64 // likewise
 	idle         time.Duration
 	evicted      []retry.ScopeKey // in the present step
 	made         *still
+	known        bool // the send rate of each scope is
 }
 
 func FuzzTable(f *testing.F) {
 	model.Play(f, 400, func(p *model.Player) {
 		start := model.From(p, time.Time{}, time.Date(2026, time.March, 1, 0, 0, 0, 0, time.UTC))
-		g := &game{Player: p, clock: &settable{Fake: clock.NewFake(start)}, swept: start, asked: start.Add(-10 * time.Second)}
+		g := &game{Player: p, clock: &settable{Fake: clock.NewFake(start)}, swept: start}
 		g.config = scope.Config{
 			Clock: g.clock, Start: start, Max: 1 + p.IntN(6), Idle: model.From(p, 0, 1, time.Second, time.Minute, time.Hour),
-			Quota: quota.Config{Capacity: 20, Initial: model.From(p, -3, 0, 4, 9, 20, 25)}, Costs: []int{3, model.From(p, 2, 5, 9, 21)},
-			Pool: quota.Config{Capacity: 100},
+			Quota: quota.Config{Capacity: 20, Initial: model.From(p, -3, 0, 4, 9, 20, 25)},
+			Pool:  quota.Config{Capacity: 100},
 		}
 		if p.Once(2) {
-			g.config.NewLimiter = func(retry.ScopeKey, time.Time) (scope.Limiter, error) {
-				g.made = &still{state: retry.ScopeSnapshot{SendRateSource: "local"}}
-				return g.made, nil
+			g.known = p.Once(2)
+			g.config.NewLimiter = func(retry.ScopeKey, time.Time) (scope.Limiter, bool, error) {
+				g.made = &still{state: retry.ScopeSnapshot{SendRateSource: "local", SendCapacity: 3, SendTokens: 3}}
+				return g.made, g.known, nil
 			}
 		}
 		p.Step("%+v", g.config)
@@ -105,7 +110,7 @@ func (g *game) initial() int { return max(min(g.config.Quota.Initial, 20), 0) }
 
 // entry is that of a scope which has the limiter that was made last.
 func (g *game) entry(s *scope.Scope) *entry {
-	return &entry{Scope: s, still: g.made, used: true, quiet: g.config.Start, tokens: g.initial()}
+	return &entry{Scope: s, still: g.made, used: true, ended: g.clock.Now(), tokens: g.initial()}
 }
 
 // use finds or creates a scope, as an operation does when it begins.
@@ -127,6 +132,8 @@ func (g *game) use(key retry.ScopeKey) {
 	fresh := g.entry(s)
 	switch {
 	case !g.full():
+		share := min(g.owed/(g.config.Max-len(g.places)), fresh.tokens)
+		g.owed, fresh.tokens = g.owed-share, fresh.tokens-share
 		g.places = append(g.places, fresh)
 		require.True(g, created)
 	case g.overflow == nil:
@@ -141,54 +148,68 @@ func (g *game) use(key retry.ScopeKey) {
 	require.Equal(g, key, s.Key)
 }
 
-// room evicts scopes that were not used since the last visit of the cursor and need not stay: all of them when an idle time has
-// passed, and else the first if there is no place. All are not asked again at once.
+// room evicts scopes that were not used since the last visit and need not stay: all of them when an idle time has passed, and
+// else the first if there is no place. If there is none, that goes which was throttled longest ago.
 func (g *game) room() (left []retry.ScopeKey) {
-	now, sweep := g.clock.Now(), 0
-	if g.full() && g.within(g.asked, 10*time.Second) {
-		return nil
+	evict := func(at int) { // the last one takes its place
+		e, last := g.places[at], len(g.places)-1
+		g.places[at] = g.places[last]
+		g.places, g.cursor = g.places[:last], at
+		if g.clock.Now().Sub(e.ended).Abs() < time.Hour {
+			g.owed += max(g.initial()-e.tokens, 0)
+		}
+		e.evicted = true
+		g.strained, g.refused = g.strained+e.strained, g.refused+e.refused
+		e.strained, e.refused = 0, 0
+		g.gone = append(g.gone, e)
+		left = append(left, e.Key)
+	}
+	visit := func(at int) (throttled time.Time) {
+		e := g.places[at]
+		stays, throttled := g.stays(e)
+		switch {
+		case e.used:
+			e.used = false
+			return time.Time{}
+		case !stays && throttled.IsZero():
+			evict(at)
+		case stays:
+			return time.Time{}
+		}
+		return throttled
 	}
 	if !g.within(g.swept, g.idle) {
-		g.swept, g.cursor, sweep = now, 0, len(g.places)
-	}
-	for n := 0; len(g.places) > 0 && (n < sweep || g.full() && n < sweep+2*g.config.Max); n++ {
-		g.cursor %= len(g.places)
-		switch e := g.places[g.cursor]; {
-		case e.used:
-			e.used, e.quiet = false, now
-			g.cursor++
-		case g.stays(e):
-			g.cursor++
-		default: // the last one takes its place
-			last := len(g.places) - 1
-			g.places[g.cursor] = g.places[last]
-			g.places = g.places[:last]
-			e.evicted = true
-			g.gone = append(g.gone, e)
-			left = append(left, e.Key)
+		g.swept = g.clock.Now()
+		for at := len(g.places) - 1; at >= 0; at-- {
+			visit(at)
 		}
 	}
-	if g.full() {
-		g.asked = now
+	if !g.full() {
+		return left
+	}
+	coldest, since, start, size := -1, time.Time{}, g.cursor, len(g.places)
+	g.cursor += size
+	for n := 0; n < 2*size && g.full(); n++ {
+		at := (start + n) % size
+		if cut := visit(at); !cut.IsZero() && (coldest < 0 || cut.Before(since)) {
+			coldest, since = at, cut
+		}
+	}
+	if g.full() && coldest >= 0 {
+		evict(coldest)
 	}
 	return left
 }
 
-// stays reports whether a scope must stay: so that no new one has more than it.
-func (g *game) stays(e *entry) bool {
-	dearest := 0
-	for _, cost := range g.config.Costs {
-		if cost <= g.initial() {
-			dearest = max(dearest, cost)
-		}
+// stays reports whether a scope must stay, so that no new one has more than it, and when it was throttled, if that was lately.
+func (g *game) stays(e *entry) (stays bool, throttled time.Time) {
+	if e.still == nil {
+		return false, throttled
 	}
-	now := g.clock.Now()
-	if e.still != nil {
-		if last := e.state.LastThrottle; e.expected > 0 || e.state.Waiting > 0 || !last.IsZero() && now.Sub(last) < 10*time.Minute {
-			return true
-		}
+	if last := e.state.LastThrottle; !last.IsZero() && g.clock.Now().Sub(last) < 10*time.Minute {
+		throttled = last
 	}
-	return e.tokens < dearest || e.tokens < g.initial() && now.Sub(e.quiet).Abs() < time.Hour
+	return e.state.Waiting > 0 || g.known && e.state.SendTokens < 3 || throttled.IsZero() && e.expected > 0, throttled
 }
 
 // pick draws a scope, which may be gone.
@@ -212,7 +233,8 @@ func (g *game) change(e *entry) {
 	case "refund":
 		g.Step("refund %d in %v", n, e.Key)
 		if beyond := e.tokens + n - 20; beyond > 0 && e != g.whole {
-			g.pooled = min(g.pooled+beyond, 100)
+			paid := max(beyond-(100-g.pooled), 0)
+			g.pooled, g.owed = min(g.pooled+beyond, 100), max(g.owed-paid, 0)
 		}
 		e.tokens = min(e.tokens+n, 20)
 		e.Quota.Refund(n)
@@ -220,6 +242,7 @@ func (g *game) change(e *entry) {
 		if e.still != nil {
 			g.Step("limiter of %v", e.Key)
 			e.expected, e.state.Waiting = model.From(g.Player, 0, 0, time.Second), model.From(g.Player, 0, 0, 1)
+			e.state.SendTokens = model.From(g.Player, 2.9, 3, 3)
 			e.state.LastThrottle = model.From(g.Player, time.Time{}, g.clock.Now())
 		}
 	case "touch":
@@ -229,12 +252,17 @@ func (g *game) change(e *entry) {
 	case "end":
 		lacked := g.Once(2)
 		g.Step("end in %v, lacked %v", e.Key, lacked)
-		e.Ended(lacked)
+		g.Ended(e.Scope, lacked)
+		strained, refused := &e.strained, &e.refused
+		if e.evicted {
+			strained, refused = &g.strained, &g.refused
+		}
 		if lacked {
-			e.refused++
+			*refused++
 		}
 		if lacked || e.tokens < 20 {
-			e.strained++
+			*strained++
+			e.ended = g.clock.Now()
 		}
 	case "batch":
 		throttled, entries := g.IntN(3)-1, g.IntN(3)
@@ -248,6 +276,8 @@ func (g *game) check() {
 	require.Equal(g, g.overflowed, snapshot.Overflowed)
 	require.EqualValues(g, len(g.gone), snapshot.Evicted)
 	require.Equal(g, g.pooled, snapshot.Pool)
+	require.Equal(g, g.owed, g.Pool.Owed())
+	require.Equal(g, []uint64{g.strained, g.refused}, []uint64{snapshot.EvictedStrainedCalls, snapshot.EvictedRefusedCalls})
 	all := append([]*entry{g.whole}, g.places...)
 	if g.overflow != nil {
 		all = append(all, g.overflow)
@@ -260,6 +290,7 @@ func (g *game) check() {
 		}
 		if e.still != nil {
 			want.SendRateSource, want.Waiting, want.LastThrottle = "local", e.state.Waiting, e.state.LastThrottle
+			want.SendTokens, want.SendCapacity = e.state.SendTokens, 3
 		}
 		require.Equal(g, want, snapshot.Scopes[i])
 	}

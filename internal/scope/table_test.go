@@ -49,12 +49,12 @@ func limited(c *scope.Config) { limitedBy(c, nil) }
 
 // limitedBy gives scopes limiters that a function wraps.
 func limitedBy(c *scope.Config, wrap func(key retry.ScopeKey, l scope.Limiter) scope.Limiter) {
-	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
+	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, bool, error) {
 		l := sendrate.NewLimiter(sendrate.Config{Start: start}, c.Clock)
 		if wrap == nil {
-			return l, nil
+			return l, false, nil
 		}
-		return wrap(key, l), nil
+		return wrap(key, l), false, nil
 	}
 }
 
@@ -251,6 +251,11 @@ func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 	}
 }
 
+// waiting is a limiter with a waiter.
+type waiting struct{ scope.Limiter }
+
+func (waiting) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{Waiting: 1} }
+
 func TestOverflowThatCouldNotBeMadeIsNotCounted(t *testing.T) {
 	t.Parallel()
 	fails := false
@@ -260,10 +265,10 @@ func TestOverflowThatCouldNotBeMadeIsNotCounted(t *testing.T) {
 			if fails {
 				panic("limiter")
 			}
-			return l
+			return waiting{l}
 		})
 	})
-	u.throttle("0")
+	u.use("0")
 	fails = true
 	require.PanicsWithValue(t, "limiter", func() { u.use("1") })
 	require.Zero(t, u.overflowed())

@@ -44,6 +44,12 @@ func rows() []row {
 		{promise: "`Ceiling` is a bound", play: ceilingBounds, not: untimed},
 		{promise: "no scope with a waiter is evicted", play: waitersStay},
 		{promise: "the quota bounds retries, whatever the number of keys", play: quotaBounds},
+		{promise: "a healthy key has a scope of its own, whatever others owe", play: ownScope, not: map[string]string{
+			"quota waits": "calls wait in all places", "overflow": "no other scope can go",
+		}},
+		{promise: "`Ceiling` with `Burst` holds across evictions", play: burstOnce, not: map[string]string{
+			"user's limiter": "the strategy does not know the limit", "fleet": "the store keeps the limit",
+		}},
 		{promise: "snapshots show who waits", play: snapshotsShow},
 		{promise: "snapshots count each call that lacked quota once", play: lackedCounts},
 		{promise: "tokens are conserved", play: conserved},
@@ -215,13 +221,58 @@ func quotaBounds(p *play) {
 		return p.callAs(p.Context(), op, i)
 	})
 	retries := len(p.attempts) - keys*each
-	most := (scopes+1)*quota/14 + (quota+int(p.others.Load()))/14 // others fill the pool
+	most := scopes*quota/14 + (quota+int(p.others.Load()))/14 // others fill the pool
 	if rate := float64(p.config.Standard.QuotaRefill); rate > 0 {
 		most += int(float64(scopes+1) * rate * 4 / 14 * 2)
 	}
 	most += most / 3 // calls under way go on with a scope that was evicted before their first failure
 	require.LessOrEqual(p, retries, most)
 	require.NotZero(p, retries)
+}
+
+// ownScope has many more keys than places, of which all but one are dead.
+func ownScope(p *play) {
+	const scopes, keys = 20, 60
+	p.config.Standard.MaxScopes = scopes
+	p.latency = time.Millisecond
+	p.service = func(caller, _ int) error {
+		if caller < 10*keys {
+			return errOutage
+		}
+		return nil
+	}
+	p.begin()
+	before := p.strategy.Snapshot().Overflowed
+	call := func(i int) error {
+		op := p.op
+		op.Resource, op.Scope = fmt.Sprint("key ", i%keys), ""
+		return p.callAs(p.Context(), op, i)
+	}
+	require.NotZero(p, failures(p.callers(10*keys, 5*time.Millisecond, call)))
+	require.Zero(p, failures(p.callers(keys, 5*time.Millisecond, func(i int) error { return call(10*keys + i) })))
+	require.Equal(p, before, p.strategy.Snapshot().Overflowed)
+}
+
+// burstOnce has more keys than places, and each leaves a part of its burst, which comes back slowly.
+func burstOnce(p *play) {
+	const keys, calls, burst, rate = 6, 360, 5, 0.1
+	p.config.Standard.MaxScopes, p.config.Standard.ScopeIdle = 3, 100*time.Millisecond
+	p.config.SendLimit = func(retry.ScopeKey) adaptive.SendLimit {
+		return adaptive.SendLimit{Starting: rate, Ceiling: rate, Burst: burst}
+	}
+	p.config.NoSendWait = true
+	p.latency = time.Millisecond
+	p.service = func(int, int) error { return nil }
+	p.begin()
+	began := time.Now()
+	sent := calls - failures(p.callers(calls, 50*time.Millisecond, func(i int) error {
+		op := p.op
+		op.Resource, op.Scope = fmt.Sprint("key ", i/3%keys), ""
+		return p.callAs(p.Context(), op, i)
+	}))
+	places := p.config.Standard.MaxScopes + 1 // with the overflow
+	require.LessOrEqual(p, float64(sent), float64(places)*(burst+rate*time.Since(began).Seconds()))
+	require.Greater(p, sent, burst)
 }
 
 func snapshotsShow(p *play) {
@@ -268,13 +319,14 @@ func lackedCounts(p *play) {
 	errs := p.callers(many, 7*time.Millisecond, func(i int) error { return p.call(p.Context(), i) })
 	p.latency = time.Second
 	errs = append(errs, p.callers(many, 7*time.Millisecond, func(i int) error { return p.call(p.Context(), i) })...)
-	lacked, refused, strained := 0, uint64(0), uint64(0)
+	snapshot := p.strategy.Snapshot()
+	lacked, refused, strained := 0, snapshot.EvictedRefusedCalls, snapshot.EvictedStrainedCalls
 	for _, err := range errs {
 		if errors.Is(err, retry.ErrQuotaExhausted) {
 			lacked++
 		}
 	}
-	for _, scope := range p.strategy.Snapshot().Scopes {
+	for _, scope := range snapshot.Scopes {
 		refused += scope.RefusedCalls
 		strained += scope.StrainedCalls
 	}

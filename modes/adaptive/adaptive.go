@@ -29,16 +29,16 @@ func New(config Config) (retry.Strategy, error) {
 	c.Send = ratelimit.Request{
 		Cost: config.SendCost, NoWait: config.NoSendWait, MaxWait: config.MaxSendWait, MaxQueue: config.MaxSendQueue,
 	}
-	c.Scopes.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, error) {
+	c.Scopes.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, bool, error) {
 		return config.limiter(key, c.Clock, start)
 	}
 	return engine.New(c)
 }
 
-// limiter returns a new limiter for a scope of a strategy built at start. A known limit counts from
-// now on, because time in which nothing was sent has not tested it. The error is that of an impossible limit,
-// which does not count, even if NewLimiter has made the limiter: it may have asked SendLimit too.
-func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (limiter scope.Limiter, err error) {
+// limiter returns a new limiter for a scope of a strategy built at start, and whether it is one of ours with a known
+// limit. That counts from now on, because time in which nothing was sent has not tested it. The error is that of an
+// impossible limit, which does not count, even if NewLimiter has made the limiter: it may have asked SendLimit too.
+func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (limiter scope.Limiter, known bool, err error) {
 	var limit SendLimit
 	if c.SendLimit != nil {
 		limit = c.SendLimit(key)
@@ -48,11 +48,11 @@ func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (l
 	}
 	if c.NewLimiter != nil {
 		if limiter := c.NewLimiter(key, clk); limiter != nil {
-			return limiter, err
+			return limiter, false, err
 		}
 	}
-	if limit != (SendLimit{}) {
+	if known = limit != (SendLimit{}); known {
 		start = clk.Now()
 	}
-	return c.limiterSince(clk, limit, start), err
+	return c.limiterSince(clk, limit, start), known, err
 }

@@ -40,7 +40,7 @@ type Limiter interface {
 // number that is negative or NaN.
 type Config struct {
 	// Standard configures the standard mode that adaptive mode is built on. Both use its Clock and
-	// Observer. Its ScopeIdle also decides how long a throttle matters for a burst.
+	// Observer. See its ScopeIdle for how long a throttle matters.
 	Standard standard.Config
 
 	// Controller says how answers change the send rate of a scope. Zero means

@@ -131,21 +131,24 @@ type Config struct {
 	// retry quota and, in adaptive mode, a send rate. Nil means [retry.Operation.Key]. It
 	// must be safe for concurrent use.
 	Scope func(op retry.Operation) retry.ScopeKey
-	// MaxScopes is how many scopes the strategy keeps. Beyond that, a new scope replaces one that
-	// was not used lately. If none can be replaced (see ScopeIdle), the operation uses one extra
-	// scope with one quota and, in adaptive mode, one send rate, which all such operations share. Zero
-	// means 10,000.
+	// MaxScopes is how many scopes the strategy keeps. Beyond that, a new scope replaces one that was
+	// not used lately. One that goes leaves its debt: the tokens that its quota lacks are taken from new scopes,
+	// each its share for a free place, until an hour has passed since an operation last ended in it. So
+	// retries take at most MaxScopes quotas and what successes give back, however many keys there are. Where
+	// all scopes owe, a new one begins empty, as each client of the AWS SDKs after an outage, and its
+	// successes fill it; those of full quotas and a full pool pay the debt. Zero means 10,000.
+	//
+	// If no scope can go, because an operation waits in each or its SendLimit has not brought its burst
+	// back, the operation uses one extra scope, which all such operations share.
 	MaxScopes int
 	// ScopeIdle is how long a scope must be idle, with no operation beginning or ending, before it
-	// may be evicted. The next operation with its key gets a new scope, which has learned nothing.
-	// Eviction runs when another scope is created, so it takes up to twice this time. An operation
+	// may be evicted although there is room. The next operation with its key gets a new scope, which has learned
+	// nothing. Eviction runs when another scope is created, so it takes up to twice this time. An operation
 	// in progress continues with the evicted scope. Zero means 5 minutes.
 	//
-	// The scope of the strategy as a whole is never evicted, nor is a scope in which an operation
-	// waits for quota or for a send token. A scope whose quota cannot pay for a retry stays until
-	// successes or QuotaRefill have filled it. One that can pay, but has less than QuotaInitial, stays
-	// for an hour after its last use: a new scope would have more, so that retries of many keys could
-	// exceed the quota. In adaptive mode a scope also stays for ten minutes after its last throttle.
+	// The scope of the strategy as a whole is never evicted, nor is one in which an operation waits for quota or
+	// for a send token. In adaptive mode a scope also stays for ten minutes after its last throttle, unless
+	// another needs its place: then the one goes that was throttled longest ago.
 	//
 	// In adaptive mode a scope that stays in use keeps its send rate, as in the AWS SDKs: limiting
 	// never turns off again, and the rate is at most twice the measured rate. A scope that was
@@ -250,9 +253,8 @@ func (c Config) Engine() engine.Config {
 		Quota: quota.Config{
 			Capacity: plan.QuotaCapacity, Initial: valueOr(c.QuotaInitial, plan.QuotaCapacity), Refill: c.QuotaRefill, Waits: waits,
 		},
-		Costs: []int{plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost},
-		Pool:  quota.PoolOf(plan.QuotaCapacity, plan.RetryCost, waits),
-		Max:   c.MaxScopes, Idle: c.ScopeIdle,
+		Pool: quota.PoolOf(plan.QuotaCapacity, plan.RetryCost, waits),
+		Max:  c.MaxScopes, Idle: c.ScopeIdle,
 	}
 	if c.Clock == nil {
 		made.Clock = clock.System{}
