@@ -119,9 +119,8 @@ func (l *limiter) join(ctx context.Context, r ratelimit.Request) (waited time.Du
 	l.startLocked(began)
 	wait, joining := l.opens.Sub(began), l.joining
 	l.mu.Unlock()
-	deadline, limited := ctx.Deadline()
-	if r.NoWait || l.fleet.closed() || limited && deadline.Sub(reading)-r.AttemptTime <= wait ||
-		!r.NotAfter.IsZero() && r.NotAfter.Sub(reading) < wait || r.MaxWait > 0 && r.MaxWait < wait {
+	ends := instant.EndsOf(ctx, reading, r.NotAfter, r.AttemptTime)
+	if r.NoWait || l.fleet.closed() || r.MaxWait > 0 && r.MaxWait < wait || ends.Missed(reading, wait) != instant.InTime {
 		return 0, nil
 	}
 	if _, _, err := joining.Acquire(ctx, ratelimit.Request{OnWait: r.OnWait}); err != nil {

@@ -152,7 +152,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 		l.readings = readingsOf(l.strategy)
 	}
 	l.start = l.readings.Mark()
-	if l.done && !op.NotAfter.IsZero() && l.readings.Now().After(op.NotAfter) {
+	if l.done && instant.Late(l.readings.Now(), op.NotAfter) {
 		return l.asError(ctx, &Error{Reason: ErrMaxElapsed, Detail: l.denied}, nil)
 	}
 	return nil

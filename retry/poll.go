@@ -151,12 +151,11 @@ func (p *polling) sleep(ctx context.Context) *Error {
 	}
 	p.wait = p.every.grown(p.wait)
 	now := p.readings.Now()
-	deadline, limited := ctx.Deadline()
-	switch {
+	switch missed := instant.EndsOf(ctx, now, p.end, 0).Missed(now, d); {
 	case ctx.Err() != nil:
-	case limited && deadline.Sub(now) <= d:
+	case missed == instant.Deadline:
 		return &Error{Reason: ErrDeadline, Detail: context.DeadlineExceeded, Wait: d}
-	case !p.end.IsZero() && p.end.Sub(now) < d:
+	case missed == instant.Last:
 		return &Error{Reason: ErrMaxElapsed, Wait: d}
 	case p.readings.Clock().Sleep(ctx, d) == nil:
 		return nil

@@ -132,6 +132,7 @@ func TestRetryWithoutRoomForItsWaitIsRefused(t *testing.T) {
 		{"to the end of the operation", 0, time.Second, nil},
 		{"past the end of the operation", 0, time.Second - 1, retry.ErrMaxElapsed},
 		{"past both", time.Second - 1, time.Second - 1, retry.ErrDeadline},
+		{"past both, the end of the operation first", time.Second - 1, time.Second - 2, retry.ErrMaxElapsed},
 		{"within a late deadline", time.Hour, time.Second - 1, retry.ErrMaxElapsed},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {

@@ -104,10 +104,10 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	bare, delay := m.delays(o, f)
 	noRoom := func() error {
 		switch {
+		case !o.mayBegin(now.Add(delay)) && (room == 0 || delay < room || !o.mayBegin(now.Add(room))): // the earlier end
+			return retry.ErrMaxElapsed
 		case room > 0 && delay >= room:
 			return retry.ErrDeadline
-		case !o.mayBegin(now.Add(delay)):
-			return retry.ErrMaxElapsed
 		}
 		return nil
 	}

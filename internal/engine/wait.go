@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -87,26 +88,23 @@ func (r *record) sleep(ctx context.Context) *retry.Error {
 
 // late refuses an attempt that would begin after the end of the operation.
 func (o *operation) late() *retry.Error {
-	if end := o.op.NotAfter; end.IsZero() || !o.engine.config.Clock.Now().After(end) {
+	if end := o.op.NotAfter; end.IsZero() || !instant.Late(o.engine.config.Clock.Now(), end) {
 		return nil
 	}
 	return o.refusal(retry.Error{Reason: retry.ErrMaxElapsed})
 }
 
-// noRoom returns why a wait of d must not begin: ErrDeadline if it would leave the attempt less
-// time than needed before the deadline of ctx, see ratelimit.Request.AttemptTime; ErrMaxElapsed if it
-// would end after op.NotAfter; nil if there is room.
+// noRoom returns why a wait of d must not begin, which would leave the attempt less time than needed before the deadline of
+// ctx, or end after op.NotAfter; nil if there is room.
 func (o *operation) noRoom(ctx context.Context, d, needed time.Duration) error {
-	deadline, limited := ctx.Deadline()
-	if !limited && o.op.NotAfter.IsZero() {
+	if _, limited := ctx.Deadline(); !limited && o.op.NotAfter.IsZero() {
 		return nil
 	}
 	now := o.engine.config.Clock.Now()
-	left := deadline.Sub(now)
-	switch {
-	case limited && left-min(needed, left/2) <= d:
+	switch instant.EndsOf(ctx, now, o.op.NotAfter, needed).Missed(now, d) {
+	case instant.Deadline:
 		return retry.ErrDeadline
-	case !o.op.NotAfter.IsZero() && o.op.NotAfter.Sub(now) < d:
+	case instant.Last:
 		return retry.ErrMaxElapsed
 	default:
 		return nil

@@ -117,7 +117,7 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 		r.OnWait(w.wait)
 	}
 	waiting := ctx
-	if end := w.ends.last; !end.IsZero() {
+	if end := w.ends.Last; !end.IsZero() {
 		var cancel context.CancelFunc
 		waiting, cancel = clock.WithTimeout(ctx, l.reading.Clock(), end.Sub(l.reading.Now()))
 		defer cancel()
@@ -136,7 +136,7 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 	switch {
 	case w.refused != nil:
 		return time.Time{}, nil, w.refused
-	case Late(l.reading.Now(), r.NotAfter): // the caller learns of tokens that came in time too late to send
+	case instant.Late(l.reading.Now(), r.NotAfter): // the caller learns of tokens that came in time too late to send
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: w.wait, Reason: ratelimit.ErrNotAfter}
 	default:
 		return w.at, w.payer.account, nil
@@ -148,7 +148,7 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 func (l *Line) enter(ctx context.Context, r *ratelimit.Request) (at time.Time, w *waiter, err error) {
 	now, cost := l.Lock(), refill.Cost(r.Cost)
 	defer l.Release()
-	if !Late(now, r.NotAfter) {
+	if !instant.Late(now, r.NotAfter) {
 		if at, ok := l.takeAllLocked(now, cost); ok {
 			return at, nil, nil
 		}
@@ -223,9 +223,6 @@ func (l *Line) Expected(cost float64) time.Duration {
 	defer l.Release()
 	return l.expectedLocked(now, refill.Cost(cost))
 }
-
-// Late reports whether now is too late to send.
-func Late(now, notAfter time.Time) bool { return !notAfter.IsZero() && now.After(notAfter) }
 
 // Now reads the clock.
 func (l *Line) Now() time.Time { return l.reading.Now() }
@@ -312,7 +309,7 @@ func (l *Line) grantLocked(now time.Time) {
 		if w == nil {
 			return
 		}
-		if Late(now, w.ends.last) {
+		if instant.Late(now, w.ends.Last) {
 			w.refuseLocked(now, w.wait, w.ends.after)
 			continue
 		}
@@ -326,8 +323,8 @@ func (l *Line) grantLocked(now time.Time) {
 		}
 		if !ok {
 			// Who gives up does that without the timer, but a clock that moves from timer to timer finds the instant this way.
-			if due.IsZero() && w.ends.last.After(now) {
-				due = w.ends.last
+			if due.IsZero() && w.ends.Last.After(now) {
+				due = w.ends.Last
 			}
 			l.armLocked(due)
 			return

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/refill"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -20,7 +21,7 @@ var (
 // refuse returns why a request does not accept a wait that begins now, or nil.
 func refuse(r *ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error {
 	switch {
-	case Late(now, r.NotAfter):
+	case instant.Late(now, r.NotAfter):
 		return ratelimit.ErrNotAfter
 	case r.NoWait:
 		return ErrNoWait
@@ -31,31 +32,28 @@ func refuse(r *ratelimit.Request, now time.Time, w ratelimit.Wait, e ends) error
 	}
 }
 
-// ends are the instants at which a caller stops waiting; zero means none.
+// ends are the instants at which a caller stops waiting: the deadline of its context, less the room that it needs, and the
+// end of the operation or of the wait.
 type ends struct {
-	deadline time.Time // of the context, less the room that the caller needs
-	last     time.Time // of the operation or of the wait, and still in time
-	after    error     // why tokens that come after last are too late
+	instant.Ends
+	after error // why tokens that come after Last are too late
 }
 
 // endsOf returns the ends of a caller that begins to wait now.
 func endsOf(ctx context.Context, r *ratelimit.Request, now time.Time) ends {
-	e := ends{last: r.NotAfter, after: ratelimit.ErrNotAfter}
-	if deadline, ok := ctx.Deadline(); ok {
-		e.deadline = deadline.Add(-min(r.AttemptTime, deadline.Sub(now)/2))
-	}
-	if end := now.Add(r.MaxWait); r.MaxWait > 0 && (e.last.IsZero() || end.Before(e.last)) {
-		e.last, e.after = end, ErrWaitLimit
+	e := ends{instant.EndsOf(ctx, now, r.NotAfter, r.AttemptTime), ratelimit.ErrNotAfter}
+	if end := now.Add(r.MaxWait); r.MaxWait > 0 && (e.Last.IsZero() || end.Before(e.Last)) {
+		e.Last, e.after = end, ErrWaitLimit
 	}
 	return e
 }
 
-// refuse returns why a wait that begins now and takes d is too long, or nil. It names the earlier of two ends.
+// refuse returns why a wait that begins now and takes d is too long, or nil.
 func (e ends) refuse(now time.Time, d time.Duration) error {
-	switch {
-	case !e.last.IsZero() && d > e.last.Sub(now) && (e.deadline.IsZero() || e.last.Before(e.deadline)):
+	switch missed := e.Missed(now, d); {
+	case missed == instant.Last:
 		return e.after
-	case !e.deadline.IsZero() && d >= e.deadline.Sub(now):
+	case missed == instant.Deadline:
 		return context.DeadlineExceeded
 	case d == refill.Endless:
 		return errEndless

@@ -140,7 +140,7 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	defer t.mu.Unlock()
 	if !within(now, t.swept, t.config.Idle) {
 		t.swept = now
-		for i := len(t.scopes) - 1; i >= 0; i-- {
+		for i := range slices.Backward(t.scopes) {
 			t.visit(i, now, evicted)
 		}
 	}

@@ -180,7 +180,7 @@ func (g *game) room() (left []retry.ScopeKey) {
 	}
 	if !g.within(g.swept, g.idle) {
 		g.swept = g.clock.Now()
-		for at := len(g.places) - 1; at >= 0; at-- {
+		for at := range slices.Backward(g.places) {
 			visit(at)
 		}
 	}

@@ -74,11 +74,6 @@ func (u *table) useKey(key retry.ScopeKey) *scope.Scope {
 	return s
 }
 
-// throttle uses a scope with a limiter for an attempt that is throttled.
-func (u *table) throttle(name string) {
-	u.use(name).Limiter.Report(ratelimit.Response{Throttled: true})
-}
-
 func (u *table) overflowed() uint64 {
 	return u.Snapshot().Overflowed
 }

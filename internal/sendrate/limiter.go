@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/line"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -49,7 +50,7 @@ func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.T
 		return sent, err
 	}
 	now := l.line.Now()
-	if line.Late(now, r.NotAfter) {
+	if instant.Late(now, r.NotAfter) {
 		return time.Time{}, &ratelimit.WaitError{Reason: ratelimit.ErrNotAfter}
 	}
 	return now, nil

@@ -26,7 +26,7 @@ func columns() []column {
 	return []column{
 		{"pool", func(p *play) {
 			// A healthy scope beside that of the callers keeps the pool full.
-			p.beside = func(p *play) { p.other("healthy", nil) }
+			p.beside = func(p *play) { p.other("healthy") }
 		}},
 		{"quota waits", func(p *play) { p.config.Standard.MaxQuotaWait = time.Second }},
 		{"refill", func(p *play) { p.config.Standard.QuotaRefill = 5 }},
@@ -44,7 +44,7 @@ func columns() []column {
 			n := 0
 			p.beside = func(p *play) {
 				n++
-				p.other(fmt.Sprint("other ", n), nil)
+				p.other(fmt.Sprint("other ", n))
 			}
 		}},
 		{"overflow", func(p *play) {
@@ -64,7 +64,7 @@ func columns() []column {
 			}
 			p.before = func(p *play) {
 				for i := range 2 {
-					p.other(fmt.Sprint(stays, i), nil)
+					p.other(fmt.Sprint(stays, i))
 				}
 			}
 		}},
@@ -109,10 +109,10 @@ func columns() []column {
 // ownLimiter is of a type that the strategy does not know.
 type ownLimiter struct{ adaptive.Limiter }
 
-// other makes a call in another scope, whose attempt ends with err.
-func (p *play) other(scope string, err error) {
+// other makes a call in another scope.
+func (p *play) other(scope string) {
 	p.others.Add(1)
-	_ = retry.DoErr(p.Context(), p.strategy, retry.Operation{Scope: scope, MaxAttempts: 1}, func(context.Context) error { return err })
+	_ = retry.DoErr(p.Context(), p.strategy, retry.Operation{Scope: scope, MaxAttempts: 1}, func(context.Context) error { return nil })
 }
 
 func (p *play) learned() retry.AttemptTimeout {

@@ -196,7 +196,7 @@ func waitersStay(p *play) {
 	others := 0
 	stop := p.sample(53*time.Millisecond, func(at time.Time, s retry.Snapshot) {
 		others++
-		p.other(fmt.Sprint("some ", others), nil)
+		p.other(fmt.Sprint("some ", others))
 		if !slices.ContainsFunc(s.Scopes, func(scope retry.ScopeSnapshot) bool { return scope.Key == p.callersKey(s) }) {
 			gone = append(gone, at)
 		}

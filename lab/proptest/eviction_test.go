@@ -92,7 +92,7 @@ func (g *eviction) maybe(where string) {
 // follow go on.
 func FuzzEvictions(f *testing.F) {
 	model.Play(f, 200, func(p *model.Player) {
-		g := &eviction{Player: p, clock: clock.NewFake(start()), places: 1 + p.IntN(6)}
+		g := &eviction{Player: p, clock: new(clock.Fake), places: 1 + p.IntN(6)}
 		config := standard.Config{
 			Clock: g.clock, QuotaCapacity: new(smallQuota), RetryCost: retryCost, ThrottlingCost: retryCost, TimeoutCost: retryCost,
 			MaxScopes: g.places, ScopeIdle: model.From(p, 1, time.Second, time.Minute),
