@@ -66,7 +66,7 @@ type Request struct {
 	// refused. A wait that a rate cut makes too long ends at that cut, and any other ends after
 	// MaxWait. Tokens that come exactly at the end are in time.
 	MaxWait time.Duration
-	// MaxQueue refuses to wait if that many callers wait already; zero means no limit.
+	// MaxQueue refuses to wait behind that many callers, see [Wait].Ahead; zero means no limit.
 	MaxQueue int
 	// NotAfter is the latest instant to send at; zero means any.
 	NotAfter time.Time
@@ -84,7 +84,8 @@ type Wait struct {
 	// Expected is how long the wait takes if the rate stays as it is; zero if that is not
 	// known.
 	Expected time.Duration
-	// Ahead is the number of callers that came before and wait.
+	// Ahead is the number of callers that the wait is behind. Retries after throttles of a part of the scope
+	// wait behind all callers, others not behind those that wait for the part.
 	Ahead int
 	// FillRate is the current send rate.
 	FillRate Rate

@@ -153,7 +153,7 @@ func (l *Line) enter(ctx context.Context, r *ratelimit.Request) (at time.Time, w
 			return at, nil, nil
 		}
 	}
-	wait := ratelimit.Wait{Expected: l.expectedLocked(now, cost), Ahead: l.order.Len(), FillRate: l.account.Fill()}
+	wait := ratelimit.Wait{Expected: l.expectedLocked(now, cost), Ahead: l.aheadLocked(), FillRate: l.account.Fill()}
 	ends := endsOf(ctx, r, now)
 	if reason := refuse(r, now, wait, ends); reason != nil {
 		return time.Time{}, nil, &ratelimit.WaitError{Wait: wait, Reason: reason}
@@ -182,6 +182,15 @@ func (l *Line) takeAllLocked(now time.Time, cost float64) (at time.Time, ok bool
 		l.account.Give(now, cost)
 	}
 	return at, ok
+}
+
+// aheadLocked returns how many callers one that comes now would wait behind: those in its queue, and if it comes to a line in
+// front, those in the queue behind that too.
+func (l *Line) aheadLocked() (ahead int) {
+	for ; l != nil; l = l.next {
+		ahead += l.queue.Len()
+	}
+	return ahead
 }
 
 // expectedLocked returns the wait of a caller behind those who are owed tokens, if the rates stay as they are.
@@ -268,17 +277,24 @@ func (l *Line) dismissLocked(now time.Time) {
 	if l.front != nil {
 		l.front.owed = 0
 	}
-	ahead := 0
+	ahead, inFront := 0, 0 // of the present one in the order, and those of them in the line in front
 	for turn := l.order.Front(); turn != nil; {
 		w := waiterAt(turn)
 		turn = turn.Next()
 		expected := w.line.expectedLocked(now, w.cost)
 		w.line.owed += w.cost
-		if reason := w.ends.refuse(now, expected); reason != nil {
-			w.refuseLocked(now, ratelimit.Wait{Expected: expected, Ahead: ahead, FillRate: w.line.account.Fill()}, reason)
-		} else {
-			ahead++
+		reason, wait := w.ends.refuse(now, expected), ratelimit.Wait{Expected: expected, Ahead: ahead, FillRate: w.line.account.Fill()}
+		if w.line == l {
+			wait.Ahead -= inFront
 		}
+		switch {
+		case reason != nil:
+			w.refuseLocked(now, wait, reason)
+			continue
+		case w.line != l:
+			inFront++
+		}
+		ahead++
 	}
 }
 

@@ -52,6 +52,7 @@ type caller struct {
 	sent, want time.Time
 	err        error
 	wantErr    error
+	behind     *int // how many it waited behind when a cut refused it
 	ended      bool
 }
 
@@ -224,7 +225,10 @@ func (g *game) arrive() {
 	ctx, cancel := context.WithCancel(g.Context())
 	c.cancel = cancel
 	ofPart, ofScope := g.queue(true), g.queue(false)
-	expected := g.expected(c, owed(ofPart), owed(ofScope))
+	expected, ahead := g.expected(c, owed(ofPart), owed(ofScope)), len(ofScope)
+	if c.ofPart {
+		ahead += len(ofPart)
+	}
 	limit := time.Duration(expected * model.From(g.Player, 0.5, 0.99, 1.01, 2) * float64(time.Second))
 	var refused error
 	switch kind := model.From(g.Player, "", "", "", "wait", "end", "over", "deadline", "no wait", "queue"); kind {
@@ -246,7 +250,7 @@ func (g *game) arrive() {
 	case "no wait":
 		r.NoWait, refused = true, line.ErrNoWait
 	case "queue":
-		if r.MaxQueue = 1 + g.IntN(4); len(g.line) >= r.MaxQueue {
+		if r.MaxQueue = 1 + g.IntN(4); ahead >= r.MaxQueue {
 			refused = line.ErrQueueFull
 		}
 	}
@@ -286,7 +290,7 @@ func (g *game) arrive() {
 			c.told = wait.Wait
 		}
 		requireClose(g, expected, c.told.Expected.Seconds(), "expected wait")
-		require.Equal(g, len(ofPart)+len(ofScope), c.told.Ahead)
+		require.Equal(g, ahead, c.told.Ahead)
 		requireClose(g, fill, float64(c.told.FillRate), "fill rate")
 	}
 }
@@ -310,14 +314,22 @@ func (g *game) report(r ratelimit.Response) {
 		cut = g.part.report(g.now(), r) || cut
 	}
 	if cut { // who cannot be served in time any more leaves, and makes the wait of those behind shorter
-		ahead := map[bool]float64{}
+		ahead, front, own := map[bool]float64{}, 0, 0
 		for _, c := range slices.Clone(g.line) {
 			wait := g.expected(c, ahead[true], ahead[false])
 			if !c.accepts.IsZero() && wait > c.accepts.Sub(g.now()).Seconds() {
-				g.leaves(c, c.why)
+				if g.leaves(c, c.why); c.ofPart && !c.held {
+					c.behind = new(front + own)
+				} else {
+					c.behind = new(own)
+				}
 				continue
 			}
-			ahead[c.ofPart && !c.held] += c.cost
+			if ahead[c.ofPart && !c.held] += c.cost; c.ofPart && !c.held {
+				front++
+			} else {
+				own++
+			}
 		}
 	}
 	g.serve()
@@ -332,6 +344,10 @@ func (g *game) check() {
 		require.ErrorIs(g, c.err, c.wantErr)
 		if c.wantErr == nil {
 			require.Equal(g, c.want, c.sent)
+		}
+		if c.behind != nil {
+			refused, _ := errors.AsType[*ratelimit.WaitError](c.err)
+			require.Equal(g, *c.behind, refused.Wait.Ahead)
 		}
 	}
 	g.left = nil

@@ -122,9 +122,12 @@ func maxSendQueue(p *play) {
 	require.NotZero(p, failures(errs), "the bound matters")
 	longest := 0
 	for _, w := range p.waits {
-		longest = max(longest, p.waitingAt(w.from.Add(1)))
+		waiting := p.waitingAt(w.from.Add(1))
+		longest = max(longest, waiting)
+		// First attempts do not wait behind the retries of a hot key.
+		require.True(p, waiting <= 10 || p.narrow && waiting <= 20, waiting)
 	}
-	require.Equal(p, 10, longest)
+	require.GreaterOrEqual(p, longest, 10)
 }
 
 func maxElapsed(p *play) {
