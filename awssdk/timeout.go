@@ -51,8 +51,8 @@ func (m limitMiddleware) HandleDeserialize(
 		return next.HandleDeserialize(ctx, in)
 	}
 	op := c.limited.op
-	if c.unseekable || c.denied != nil {
-		op.MaxAttempts = 1
+	if c.unseekable || c.denied != nil || c.chain.decides {
+		op.MaxAttempts = 1 // as far as the timer knows
 	}
 	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limited.limit, bodySize(request))
 	if limit == nil || err != nil {

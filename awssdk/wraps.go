@@ -16,6 +16,7 @@ type wrapping struct {
 	ours    *sdkRetryer // nil if there is none
 	around  bool        // whether there is another retryer around it
 	changes bool        // whether that one may change delays
+	decides bool        // whether that one may refuse retries
 }
 
 // wrappingOf looks at the retryer of a retry loop, and at those that it leads to. Only a field that is not exported tells the
@@ -60,6 +61,7 @@ func lookInside(v reflect.Value, left int) wrapping {
 		}
 		if inner := lookAt(field, left-1); inner.ours != nil {
 			inner.around, inner.changes = true, inner.changes || mayChange(v.Type())
+			inner.decides = inner.decides || !ofSDK(v.Type())
 			return inner
 		}
 	}
@@ -82,9 +84,11 @@ func hasLock(t reflect.Type) bool {
 
 // mayChange reports whether a type of retryers may change the delays of the one that it embeds:
 // those of the SDK's package aws/retry do not, but for that of AddWithMaxBackoffDelay.
-func mayChange(t reflect.Type) bool {
-	return !strings.HasSuffix(t.PkgPath(), "aws-sdk-go-v2/aws/retry") || t.Name() == "withMaxBackoffDelay"
-}
+func mayChange(t reflect.Type) bool { return !ofSDK(t) || t.Name() == "withMaxBackoffDelay" }
+
+// ofSDK reports whether a type is one of the SDK's package aws/retry, whose retryers around another add to what that one
+// retries, and limit its attempts.
+func ofSDK(t reflect.Type) bool { return strings.HasSuffix(t.PkgPath(), "aws-sdk-go-v2/aws/retry") }
 
 // endless hides the deadline of a context from a decision about a backoff that another retryer
 // may make shorter. The SDK stops sleeping at the deadline.

@@ -43,7 +43,7 @@ func Do[T any](
 	if err != nil {
 		return value, err
 	}
-	l := loop{strategy: s, timeout: o.attemptTimeout}
+	l := loop{strategy: s, timeout: o.attemptTimeout, judged: policy != nil}
 	return run(ctx, &l, &op, fn, policy)
 }
 
@@ -117,6 +117,7 @@ var errNothingToDo = errors.New("retry: Do needs a function")
 type loop struct {
 	strategy Strategy
 	timeout  AttemptTimeout // or nil
+	judged   bool           // by a policy, which may be against a retry
 	readings *instant.Readings
 	start    instant.Mark
 	token    Token

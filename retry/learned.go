@@ -60,8 +60,9 @@ const (
 // It ends an attempt only if another one follows, so that no call fails that only needed more time. At
 // that instant it takes what the retry needs: quota, and in adaptive mode a send token. The attempt goes
 // on until Ceiling if these are not there at once, if no attempt is left, if a classifier or a rule is
-// against a retry, or if the end of the operation leaves no room. It cannot know what the program makes of
-// the end: a function that hides the error of its context, or a policy or a mark against a retry of it,
+// against a retry, or if the end of the operation leaves no room. It also goes on where code of the program
+// decides about the retry: a strategy or a retryer around one of this module, or a policy. It cannot know what
+// a function makes of the end: one that hides the error of its context, or marks it against a retry,
 // fails the call. The deadline must leave the next attempt four times its timeout, or Ceiling. Without the
 // context of an attempt, see [AttemptFrom], every attempt has Ceiling. Ceiling itself is a bound: it ends
 // the last attempt too. So does a [FixedTimeout].

@@ -16,7 +16,8 @@ import (
 // first part arrives, and read the second with the same context. The number of the attempt is that of
 // [AttemptFrom]. The time is that of the strategy's clock, and there is no goroutine. Set MaxAttempts
 // of op to 1 if the attempt cannot be made again. With a [LearnedTimeout] the attempt is ended only if the
-// loop that ctx belongs to retries it.
+// loop that ctx belongs to retries it, and s decides about that. A strategy of your own around one of this module may refuse
+// the retry, so then the attempt goes on.
 //
 // body is the size of the request body in bytes: zero without one, negative if it is not known. What was
 // read of it waits in the kernel, where its progress cannot be seen. So a body above 64 KiB adds its size
@@ -43,7 +44,8 @@ func LimitAttempt(
 		l.scope, l.teaches = t.scope(&op, l.moved), sending == 0
 		l.after, l.ceiling = later(t.of(l.scope, attempt.Number, l.moved), sending), later(t.slower.Ceiling, sending)
 		l.attempt = refFrom(ctx)
-		if _, present := l.attempt.MaxAttempts(); !present || op.MaxAttempts > 0 && attempt.Number >= op.MaxAttempts {
+		_, present := l.attempt.MaxAttempts()
+		if !present || !l.attempt.Owner().Decides(s) || op.MaxAttempts > 0 && attempt.Number >= op.MaxAttempts {
 			l.after = l.ceiling
 		}
 	}
@@ -249,6 +251,9 @@ func (l *loop) startTimer(attempt context.Context, op Operation) (context.Contex
 		after := fixed.of(l.attempts)
 		ctx, cancel := clock.WithTimeout(attempt, l.readings.Clock(), after)
 		return ctx, attemptTimer{after: after, cancel: cancel}, nil
+	}
+	if l.judged {
+		op.MaxAttempts = 1 // as far as the timer knows
 	}
 	ctx, limit, err := LimitAttempt(attempt, l.strategy, op, l.timeout, 0)
 	return ctx, attemptTimer{limit: limit}, err

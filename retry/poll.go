@@ -96,7 +96,7 @@ func Poll[T any](
 	p.begin(&op)
 	for {
 		done := false
-		l := loop{strategy: s, timeout: o.attemptTimeout}
+		l := loop{strategy: s, timeout: o.attemptTimeout, judged: policy != nil}
 		got, err := run(ctx, &l, &op, func(ctx context.Context) (value T, err error) {
 			value, done, err = fn(ctx)
 			return value, err

@@ -61,6 +61,9 @@ type grant struct {
 // Readings returns the readings of the engine's clock.
 func (r *record) Readings() *instant.Readings { return &r.engine.reading }
 
+// Decides reports whether the strategy is the engine.
+func (r *record) Decides(strategy any) bool { return strategy == any(r.engine) }
+
 // AcquireInitialToken begins an operation. Its error is nil.
 func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
 	r, ok := e.records.Get().(*record)

@@ -20,6 +20,7 @@ func (r *record) Reserve(ref token.Ref, failure error, needed time.Duration, end
 	defer func() {
 		_ = recover() // of a classifier or a limiter, which will panic again where the caller sees it
 		if !ended {
+			defer func() { _ = recover() }() // of a limiter: a timer has no caller, so its panic would end the process
 			o.refund(&o.granted)
 		}
 	}()

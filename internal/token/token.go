@@ -17,6 +17,8 @@ type Owner interface {
 	Wait(ctx context.Context, t Token) error
 	// Readings are those of the clock that Wait waits on.
 	Readings() *instant.Readings
+	// Decides reports whether the strategy is the one that decides about retries, and not one around it.
+	Decides(strategy any) bool
 	// Reserve takes what the retry after the attempt needs, if a retry would be granted now after this
 	// failure and its deadline would leave the next attempt that much time. Then it calls end, and the retry is
 	// granted if end reports that it has ended the attempt. Reserve reports the same. It may be called from any

@@ -19,6 +19,7 @@ type owner struct{ token.Cell }
 
 func (*owner) Wait(context.Context, token.Token) error { return nil }
 func (*owner) Readings() *instant.Readings             { return nil }
+func (*owner) Decides(any) bool                        { return true }
 
 func (*owner) Reserve(token.Ref, error, time.Duration, func() bool) bool { return false }
 
