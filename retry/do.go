@@ -147,7 +147,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 	// Without a token there is nothing to record, but one attempt is still made: a strategy
 	// manages retries, it does not gate access.
 	l.done = l.denied != nil
-	if owner := token.Token(l.token).Ref().Owner(); owner != nil {
+	if owner := token.Token(l.token).Owner(); owner != nil {
 		l.readings = owner.Readings()
 	} else {
 		l.readings = readingsOf(l.strategy)

@@ -103,7 +103,7 @@ func (t Token) WithoutDelay() Token { return Token(token.Token(t).WithDelay(0)) 
 // After an error the attempt counts as never made, and you may call Wait again, which starts
 // over. After success another Wait returns [ErrTokenUsed].
 func (t Token) Wait(ctx context.Context) error {
-	owner := token.Token(t).Ref().Owner()
+	owner := token.Token(t).Owner()
 	if owner == nil {
 		return ErrForeignToken
 	}

@@ -160,7 +160,7 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 // roomForRetry returns the shortest wait of a retry with this backoff, and why the wait must not begin, as noRoom does.
 func (o *operation) roomForRetry(ctx context.Context, delay time.Duration) (wait time.Duration, reason error) {
 	wait, needed := delay, time.Duration(0)
-	if _, timed := ctx.Deadline(); o.limited() && (timed || !o.op.NotAfter.IsZero()) {
+	if _, timed := ctx.Deadline(); o.limited && (timed || !o.op.NotAfter.IsZero()) {
 		if expected := o.scope.Limiter.Expected(o.request); expected > wait {
 			wait, needed = expected, o.scope.AttemptTime.Needed()
 		}
@@ -240,7 +240,7 @@ func (r *record) refuse(refusal *retry.Error) error {
 		told.Detail = errtree.Join(told.Detail, r.scope.Err)
 		refusal = &told
 	}
-	if r.engine.observed() {
+	if r.engine.observed {
 		r.tally.reason = refusal.Reason
 		if final {
 			r.tally.reason = errtree.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry

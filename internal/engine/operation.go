@@ -38,6 +38,7 @@ type operation struct {
 	scope    *scope.Scope
 	op       retry.Operation
 	plan     *retry.Plan
+	limited  bool              // whether attempts take send tokens
 	ctx      context.Context   //nolint:containedctx // it belongs to the operation and ends with it
 	made     int               // attempts, as far as the present call knows
 	wrote    int               // the last attempt with a limiter that wrote some entries of a batch while others were throttled
@@ -78,7 +79,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	most, elapsed := limits(&op, r.plan)
 	first := r.First(most)
-	if e.observed() {
+	if e.observed {
 		r.token, r.tally = first, tally{id: e.ids.Add(1), at: e.reading.Now()}
 	}
 	if !again {
@@ -89,11 +90,11 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 			r.op.NotAfter = end
 		}
 	}
-	if r.limited() {
+	if r.limited = r.scope.Limiter != nil && !op.Unpaced; r.limited {
 		r.request = e.config.Send
 		r.request.NotAfter = r.op.NotAfter
 	}
-	if e.observed() {
+	if e.observed {
 		r.emitNested()
 	}
 	return retry.Token(first), nil
@@ -116,11 +117,11 @@ func (r *record) enterScope() {
 	}
 	var created bool
 	r.scope, created = e.scopes.Create(key, func(s *scope.Scope) {
-		if e.observed() {
+		if e.observed {
 			r.emit(retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key})
 		}
 	})
-	if created && e.observed() {
+	if created && e.observed {
 		r.emit(retry.Event{Kind: retry.ScopeCreated})
 		if r.scope.Err != nil {
 			r.emit(retry.Event{Kind: retry.SettingIgnored, Err: r.scope.Err})
@@ -128,15 +129,9 @@ func (r *record) enterScope() {
 	}
 }
 
-// limited reports whether the attempts of an operation take send tokens.
-func (o *operation) limited() bool { return o.scope.Limiter != nil && !o.op.Unpaced }
-
-// heard reports whether anyone wants to know of the attempts of an operation.
-func (r *record) heard() bool { return r.limited() || r.engine.observed() }
-
 // take begins a call with a token that is in one of these phases.
 func (e *Engine) take(t retry.Token, in token.Phase) (*record, error) {
-	r, ok := token.Token(t).Ref().Owner().(*record)
+	r, ok := token.Token(t).Owner().(*record)
 	if !ok || r.engine != e {
 		return nil, retry.ErrForeignToken
 	}
@@ -145,12 +140,12 @@ func (e *Engine) take(t retry.Token, in token.Phase) (*record, error) {
 		return nil, retry.ErrTokenUsed
 	}
 	r.scope.Touch()
-	r.begin(token.Token(t), was, t.Attempt())
+	r.begin(token.Token(t), was)
 	return r, nil
 }
 
-func (r *record) begin(t token.Token, was token.Phase, made int) {
-	r.token, r.was, r.then, r.made = t, was, was, made
+func (r *record) begin(t token.Token, was token.Phase) {
+	r.token, r.was, r.then, r.made = t, was, was, t.Attempt()
 }
 
 // end ends a call that has taken a token, in which classifiers, limiters and observers of the user run. If one of them has
@@ -196,13 +191,13 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	r.judge(ctx, failure)
 	r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
-	if e.observed() && (refusal == nil || delay > 0) {
+	if e.observed && (refusal == nil || delay > 0) {
 		r.tally.phase = backingOff
 	}
 	if refusal != nil {
 		return retry.Token(r.token.WithDelay(delay)), r.refuse(refusal)
 	}
-	if e.observed() {
+	if e.observed {
 		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
 	}
 	r.then = replaced
@@ -223,13 +218,13 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	} else {
 		r.refund(&r.granted)
 	}
-	if r.heard() {
-		r.found = judgment{throttled: r.limited() && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
+	if r.limited || r.engine.observed {
+		r.found = judgment{throttled: r.limited && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
 		r.report(result)
 	}
 	r.engine.scopes.Ended(r.scope, false)
 	r.then = over // also if the observer of a user ends the goroutine
-	if e.observed() {
+	if e.observed {
 		r.emitOver(nil)
 	}
 	return nil
@@ -251,11 +246,11 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		r.made--
 	case r.was == token.Ready && canceled:
 		r.made--
-		r.then, r.granted.sendPaid = token.Issued, r.limited() // as before its Wait, which paid
+		r.then, r.granted.sendPaid = token.Issued, r.limited // as before its Wait, which paid
 		_ = r.refuse(r.canceled(r.ctx))
 	case r.was == token.Ready:
 		defer r.report(retry.Result{}) // likewise
-		if r.found = (judgment{failure: failure}); r.heard() {
+		if r.found = (judgment{failure: failure}); r.limited || r.engine.observed {
 			r.judge(r.ctx, failure)
 		}
 	}
@@ -266,7 +261,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 func (r *record) fail(failure error) {
 	r.refund(&r.granted)
 	r.then = over // also if the observer of a user ends the goroutine
-	if r.engine.observed() {
+	if r.engine.observed {
 		r.enter(attempting)
 		r.emitOver(r.reasonOf(failure))
 	}
@@ -277,16 +272,16 @@ func (r *record) report(result retry.Result) {
 	if r.found.throttled && r.scope.Limiter != nil {
 		if batch, ok := errtree.As[entry.Error](r.found.failure); ok && batch.Throttled > 0 {
 			r.wrote, r.granted.delay = r.made, 0
-			r.found.throttled = r.limited() && r.scope.Throttled(batch.Throttled, batch.Entries)
+			r.found.throttled = r.limited && r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
 	r.granted.payer, r.then = nil, token.Refused // the retry was made
 	r.giveSendTokens(&r.granted)                 // that its loop did not wait for
 	var change ratelimit.Change
-	if r.engine.observed() {
+	if r.engine.observed {
 		defer r.emitEnded(result, &change) // also if the limiter of a user panics
 	}
-	if r.was == token.Ready && r.limited() {
+	if r.was == token.Ready && r.limited {
 		change = r.scope.Limiter.Report(ratelimit.Response{
 			Sent: r.sent, Throttled: r.found.throttled, PartThrottled: r.found.partly, Part: r.request.Part, Cost: r.request.Cost,
 		})

@@ -43,7 +43,7 @@ func (o *operation) reserve(failure error, needed time.Duration) bool {
 	if deadline, ok := o.ctx.Deadline(); ok && deadline.Sub(o.engine.config.Clock.Now()) < o.granted.delay+needed {
 		return false
 	}
-	if !o.limited() {
+	if !o.limited {
 		return true
 	}
 	request := o.request

@@ -26,7 +26,7 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 		t.Set(token.Ready)
 		return nil
 	}
-	r.begin(t, was, t.Attempt())
+	r.begin(t, was)
 	defer r.end()
 	if was == token.Issued {
 		r.made-- // its attempt follows
@@ -40,7 +40,7 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 
 // plain reports whether the next attempt waits for nothing but its backoff.
 func (r *record) plain() bool {
-	return !r.limited() && !r.owes() && r.op.NotAfter.IsZero() && r.tally.phase == attempting
+	return !r.limited && !r.owes() && r.op.NotAfter.IsZero() && r.tally.phase == attempting
 }
 
 // owes reports whether Wait must still take the cost of the granted retry from the quota.
@@ -55,7 +55,7 @@ func (r *record) wait(ctx context.Context) error {
 	if refusal == nil && r.owes() {
 		refusal = r.waitForQuota(ctx)
 	}
-	if refusal == nil && r.limited() {
+	if refusal == nil && r.limited {
 		refusal = r.acquire(ctx)
 	}
 	if refusal != nil {
@@ -139,7 +139,7 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 	}
 	request := r.request
 	request.AttemptTime = r.scope.AttemptTime.Needed()
-	if r.engine.observed() {
+	if r.engine.observed {
 		request.OnWait = func(w ratelimit.Wait) {
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
 				r.enter(awaitingSend)

@@ -91,24 +91,30 @@ type Forward struct {
 
 // At returns the time now, at this reading of the clock.
 func (f *Forward) At(reading time.Time) time.Time {
-	switch now := f.Of(reading); {
-	case now.After(f.newest):
+	now := reading
+	if f.ahead != 0 {
+		now = now.Add(f.ahead)
+	}
+	if back := f.newest.Sub(now); back <= 0 {
 		f.newest = now
-	case WentBack(now, f.newest):
-		f.ahead += f.newest.Sub(now)
+	} else if back > wentBackBy {
+		f.ahead += back
 	}
 	return f.newest
 }
 
 // Of returns the time of a reading that may be old; zero for the zero time.
-func (f *Forward) Of(reading time.Time) time.Time { return moved(reading, f.ahead) }
+func (f *Forward) Of(reading time.Time) time.Time {
+	if f.ahead == 0 || reading.IsZero() {
+		return reading
+	}
+	return reading.Add(f.ahead)
+}
 
 // Reading returns what the clock reads at an instant of this time; zero for the zero time.
-func (f *Forward) Reading(at time.Time) time.Time { return moved(at, -f.ahead) }
-
-func moved(at time.Time, by time.Duration) time.Time {
-	if by == 0 || at.IsZero() {
+func (f *Forward) Reading(at time.Time) time.Time {
+	if f.ahead == 0 || at.IsZero() {
 		return at
 	}
-	return at.Add(by)
+	return at.Add(-f.ahead)
 }

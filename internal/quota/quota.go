@@ -105,7 +105,7 @@ func (q *Quota) Refund(tokens int) {
 		return
 	}
 	q.give(tokens)
-	if q.Waiting() > 0 || q.pool != nil && q.pool.Waiting() > 0 {
+	if q.line != nil && (q.line.Waiting() > 0 || q.pool != nil && q.pool.line.Waiting() > 0) {
 		q.line.Changed(false)
 	}
 }
@@ -114,10 +114,14 @@ func (q *Quota) Refund(tokens int) {
 func (q *Quota) Full() bool { return q == nil || q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(tokens int) {
-	q.advance()
-	if _, beyond := q.add(int64(max(tokens, 0))); q.pool != nil {
-		_, beyond = q.pool.add(beyond)
-		q.pool.Settle(int(beyond))
+	if q.refill != nil {
+		q.advance()
+	}
+	_, beyond := q.add(int64(max(tokens, 0)))
+	if q.pool != nil && beyond > 0 {
+		if _, beyond = q.pool.add(beyond); beyond > 0 {
+			q.pool.Settle(int(beyond))
+		}
 	}
 }
 

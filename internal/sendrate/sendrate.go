@@ -166,6 +166,7 @@ func (s *SendRate) setRate(rate ratelimit.Rate) {
 // comes then is not too early. Before limiting begins, Take returns now, takes nothing, and does not count now as an
 // instant seen. It does not wait. A negative cost counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
+	cost = refill.Amount(cost)
 	wait := s.Until(now, cost)
 	switch {
 	case !s.limited:
@@ -173,7 +174,7 @@ func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	case wait == refill.Endless:
 		return time.Time{}, false
 	case wait == 0:
-		s.set(s.tokens() - refill.Amount(cost))
+		s.set(s.tokens() - cost)
 	}
 	return s.time.Reading(s.now.Add(wait)), wait == 0
 }
@@ -227,8 +228,8 @@ func (s *SendRate) tokens() float64 {
 	return min(refill.Grown(s.base, float64(s.fill), s.now.Sub(s.since)), s.limit())
 }
 
-// set sets the number of tokens now, up to the limit.
-func (s *SendRate) set(tokens float64) { s.base, s.since = min(tokens, s.limit()), s.now }
+// set sets the number of tokens now. Those above the limit do not count, see tokens.
+func (s *SendRate) set(tokens float64) { s.base, s.since = tokens, s.now }
 
 // Fill returns the send rate.
 func (s *SendRate) Fill() ratelimit.Rate { return s.fill }
@@ -248,13 +249,13 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 
 // forward returns the newest instant, of the time that never goes back, which may be that of this reading.
 func (s *SendRate) forward(reading time.Time) time.Time {
-	switch now := s.time.Of(reading); {
-	case instant.OfAnotherClock(now, s.now):
+	switch {
+	case instant.OfAnotherClock(s.time.Of(reading), s.now):
 		*s = New(s.config, reading)
 	case s.config.clocked:
 		s.now = s.time.At(reading)
-	case now.After(s.now):
-		s.now = now
+	case reading.After(s.now):
+		s.now = reading
 	}
 	return s.now
 }

@@ -108,6 +108,14 @@ func (t Token) WithDelay(d time.Duration) Token {
 // Ref returns the token without its delay.
 func (t Token) Ref() Ref { return t.ref }
 
+// Owner returns the state of the operation; nil for the zero Token.
+func (t Token) Owner() Owner {
+	if t.ref.cell == nil {
+		return nil
+	}
+	return t.ref.cell.owner
+}
+
 // Owner returns the state of the operation; nil for a Ref of the zero Token.
 func (r Ref) Owner() Owner {
 	if r.cell == nil {
