@@ -2,7 +2,6 @@
 package scope
 
 import (
-	"context"
 	"sync/atomic"
 	"time"
 
@@ -11,15 +10,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Limiter holds attempts back and learns from their answers; see adaptive.Limiter.
-type Limiter interface {
-	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
-	Report(r ratelimit.Response) ratelimit.Change
-	Expected(r ratelimit.Request) time.Duration
-	State() retry.ScopeSnapshot
-	Give(r ratelimit.Request)
-}
-
 // Scope is what operations with the same key share. It is safe for concurrent use.
 type Scope struct {
 	use         atomic.Uint32
@@ -27,9 +17,9 @@ type Scope struct {
 	next        atomic.Pointer[Scope] // in its bucket
 	hash        uint64                // of the key
 	Quota       *quota.Quota
-	Limiter     Limiter // nil in standard mode
-	known       bool    // whether a new limiter has the tokens of a known limit
-	Err         error   // what is wrong with the limiter, or nil
+	Limiter     ratelimit.Limiter // nil in standard mode
+	known       bool              // whether a new limiter has the tokens of a known limit
+	Err         error             // what is wrong with the limiter, or nil
 	batches     Batches
 	AttemptTime AttemptTime // for attempts while the send rate is limited
 	Key         retry.ScopeKey

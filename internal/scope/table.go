@@ -37,7 +37,7 @@ type Config struct {
 	Pool  quota.Config // of the pool of all scopes except that of the zero key
 	// NewLimiter makes the limiter of a scope, and reports whether it begins with the tokens of a known limit. Its error
 	// says what is wrong with the limiter, which is used all the same. Nil means standard mode.
-	NewLimiter func(key retry.ScopeKey, start time.Time) (l Limiter, known bool, err error)
+	NewLimiter func(key retry.ScopeKey, start time.Time) (l ratelimit.Limiter, known bool, err error)
 	Max        int           // zero: defaultMax
 	Idle       time.Duration // zero: defaultIdle
 }

@@ -32,7 +32,7 @@ type entry struct {
 
 // still is a limiter that only says what it was told to.
 type still struct {
-	scope.Limiter
+	ratelimit.Limiter
 	expected time.Duration
 	state    retry.ScopeSnapshot
 }
@@ -73,7 +73,7 @@ func FuzzTable(f *testing.F) {
 		}
 		if p.Once(2) {
 			g.known = p.Once(2)
-			g.config.NewLimiter = func(retry.ScopeKey, time.Time) (scope.Limiter, bool, error) {
+			g.config.NewLimiter = func(retry.ScopeKey, time.Time) (ratelimit.Limiter, bool, error) {
 				g.made = &still{state: retry.ScopeSnapshot{SendRateSource: "local", SendCapacity: 3, SendTokens: 3}}
 				return g.made, g.known, nil
 			}

@@ -48,8 +48,8 @@ func modes() map[string]func(c *scope.Config) {
 func limited(c *scope.Config) { limitedBy(c, nil) }
 
 // limitedBy gives scopes limiters that a function wraps.
-func limitedBy(c *scope.Config, wrap func(key retry.ScopeKey, l scope.Limiter) scope.Limiter) {
-	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, bool, error) {
+func limitedBy(c *scope.Config, wrap func(key retry.ScopeKey, l ratelimit.Limiter) ratelimit.Limiter) {
+	c.NewLimiter = func(key retry.ScopeKey, start time.Time) (ratelimit.Limiter, bool, error) {
 		l := sendrate.NewLimiter(sendrate.Config{Start: start}, c.Clock)
 		if wrap == nil {
 			return l, false, nil
@@ -207,7 +207,7 @@ func within(part, whole string) bool {
 
 // asked is a limiter that calls a function when Expected is called.
 type asked struct {
-	scope.Limiter
+	ratelimit.Limiter
 	then func()
 }
 
@@ -227,7 +227,7 @@ func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 			questions := 0
 			u = newTable(func(c *scope.Config) {
 				c.Max = places
-				limitedBy(c, func(key retry.ScopeKey, l scope.Limiter) scope.Limiter {
+				limitedBy(c, func(key retry.ScopeKey, l ratelimit.Limiter) ratelimit.Limiter {
 					return asked{l, func() {
 						if key.Scope == "1" {
 							questions++
@@ -247,7 +247,7 @@ func TestScopeThatIsUsedWhileItIsAskedStays(t *testing.T) {
 }
 
 // waiting is a limiter with a waiter.
-type waiting struct{ scope.Limiter }
+type waiting struct{ ratelimit.Limiter }
 
 func (waiting) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{Waiting: 1} }
 
@@ -256,7 +256,7 @@ func TestOverflowThatCouldNotBeMadeIsNotCounted(t *testing.T) {
 	fails := false
 	u := newTable(func(c *scope.Config) {
 		c.Max = 1
-		limitedBy(c, func(_ retry.ScopeKey, l scope.Limiter) scope.Limiter {
+		limitedBy(c, func(_ retry.ScopeKey, l ratelimit.Limiter) ratelimit.Limiter {
 			if fails {
 				panic("limiter")
 			}
@@ -289,7 +289,7 @@ func TestPlaceThatWasTakenInTheMeantimeIsReplaced(t *testing.T) {
 			made := 0
 			u := newTable(func(c *scope.Config) {
 				c.Max = 1
-				limitedBy(c, func(_ retry.ScopeKey, l scope.Limiter) scope.Limiter {
+				limitedBy(c, func(_ retry.ScopeKey, l ratelimit.Limiter) ratelimit.Limiter {
 					made++
 					now := meanwhile
 					meanwhile = func() {}

@@ -6,7 +6,6 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/engine"
-	"github.com/awsretry/awsretry/internal/scope"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -29,7 +28,7 @@ func New(config Config) (retry.Strategy, error) {
 	c.Send = ratelimit.Request{
 		Cost: config.SendCost, NoWait: config.NoSendWait, MaxWait: config.MaxSendWait, MaxQueue: config.MaxSendQueue,
 	}
-	c.Scopes.NewLimiter = func(key retry.ScopeKey, start time.Time) (scope.Limiter, bool, error) {
+	c.Scopes.NewLimiter = func(key retry.ScopeKey, start time.Time) (ratelimit.Limiter, bool, error) {
 		return config.limiter(key, c.Clock, start)
 	}
 	return engine.New(c)
@@ -38,7 +37,7 @@ func New(config Config) (retry.Strategy, error) {
 // limiter returns a new limiter for a scope of a strategy built at start, and whether it is one of ours with a known
 // limit. That counts from now on, because time in which nothing was sent has not tested it. The error is that of an
 // impossible limit, which does not count, even if NewLimiter has made the limiter: it may have asked SendLimit too.
-func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (limiter scope.Limiter, known bool, err error) {
+func (c Config) limiter(key retry.ScopeKey, clk clock.Clock, start time.Time) (limiter ratelimit.Limiter, known bool, err error) {
 	var limit SendLimit
 	if c.SendLimit != nil {
 		limit = c.SendLimit(key)

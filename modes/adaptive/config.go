@@ -1,7 +1,6 @@
 package adaptive
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -15,25 +14,8 @@ import (
 )
 
 // Limiter holds attempts back and learns from their answers. A strategy makes one for each scope
-// unless [Config].NewLimiter makes another. It must be safe for concurrent use. To change a part of
-// what a Limiter does, embed one that [Config.Limiter] returns.
-type Limiter interface {
-	// Acquire returns when the attempt may be sent, and that instant. Its error is a
-	// [*ratelimit.WaitError], ctx.Err() or the limiter's own. Report is not called for an
-	// attempt that was refused.
-	Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error)
-	// Report is called once for each attempt that was acquired and made.
-	Report(r ratelimit.Response) ratelimit.Change
-	// Expected returns how long an attempt with this request that came now would have to wait if the
-	// rate stays as it is. Only Cost and Part of the request count.
-	Expected(r ratelimit.Request) time.Duration
-	// Give takes back the tokens of an attempt that was acquired with this request but not made, because
-	// its operation has ended or an observer has called [runtime.Goexit]. Only Cost and Part count.
-	Give(r ratelimit.Request)
-	// State returns the send rate part of a snapshot: the fields from SendRateSource on. The
-	// strategy sets the others.
-	State() retry.ScopeSnapshot
-}
+// unless [Config].NewLimiter makes another. To change a part of what a Limiter does, embed one that [Config.Limiter] returns.
+type Limiter = ratelimit.Limiter
 
 // Config describes a strategy. Its zero value is the adaptive mode of the AWS SDKs in behavior
 // v2.1, with one cut of the send rate for each congestion event. [New] returns an error for a
