@@ -129,7 +129,7 @@ newest: ## run the tests of awssdk with the newest releases that can be download
 WITH_386 := GOOS=linux GOARCH=386 CGO_ENABLED=0
 .PHONY: test-386
 test-386: ## run the tests of the core module with an int of 32 bits, or only build them where this machine cannot
-	@if $(WITH_386) go test -vet=off -run '^$$' ./internal/version >/dev/null 2>&1; then \
+	@if $(WITH_386) go test -vet=off -run '^$$' ./internal/metrics >/dev/null 2>&1; then \
 		set -x; $(WITH_386) go test -vet=off $(FRESH) -timeout 30m ./...; \
 	else set -x; $(WITH_386) go vet ./...; fi
 

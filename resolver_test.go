@@ -18,7 +18,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -52,7 +52,7 @@ func (w world) resolve(t *testing.T) (*awsretry.Settings, error) {
 
 func inFiles(files fs.FS, env map[string]string) []awsretry.ResolveOption {
 	return []awsretry.ResolveOption{
-		awsretry.WithFS(machine.FS{FS: files, Platform: "linux", HomeDir: func() (string, error) { return "/home/me", nil }}),
+		awsretry.WithFS(sharedfile.Machine{FS: files, Platform: "linux", HomeDir: func() (string, error) { return "/home/me", nil }}),
 		awsretry.WithEnv(variables(env).lookup),
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -59,7 +59,7 @@ func checkLocation(t *testing.T, c vectors.SharedCase) {
 	t.Helper()
 	src := config.Sources{
 		LookupEnv: world.LookupIn(c.Env),
-		FS: machine.FS{FS: os.DirFS(t.TempDir()), Platform: c.Platform, HomeDir: func() (string, error) {
+		FS: sharedfile.Machine{FS: os.DirFS(t.TempDir()), Platform: c.Platform, HomeDir: func() (string, error) {
 			if c.HomeFallback == "" {
 				return "", errors.New("no home")
 			}

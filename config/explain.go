@@ -10,9 +10,9 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/escape"
 	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/words"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -37,7 +37,7 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 
 	fmt.Fprintln(&out, "\nFiles")
 	for _, f := range s.Files {
-		path := escape.Escaped(sharedfile.ShownPath(f.Path))
+		path := words.Escaped(sharedfile.ShownPath(f.Path))
 		if path == "" {
 			path = "(no home directory)"
 		}
@@ -55,20 +55,20 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 		fmt.Fprintln(&out, "\nDiagnostics")
 	}
 	for _, d := range s.Diagnostics {
-		fmt.Fprintln(&out, "  "+escape.Escaped(d.String()))
+		fmt.Fprintln(&out, "  "+words.Escaped(d.String()))
 	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
 
 func explainSetting[T any](table io.Writer, name string, s Setting[T]) {
-	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, escape.Plain(fmt.Sprint(s.Value)), escape.Escaped(s.Origin.String()))
+	fmt.Fprintf(table, "%s\t* %s\t%s\n", name, words.Plain(fmt.Sprint(s.Value)), words.Escaped(s.Origin.String()))
 	for _, loser := range s.Overridden {
-		text, note := escape.Plain(sharedfile.Shorten(loser.Raw)), ""
+		text, note := words.Plain(sharedfile.Shorten(loser.Raw)), ""
 		if !loser.Valid {
 			text, note = sharedfile.Quote(loser.Raw), ", not a valid value"
 		}
-		fmt.Fprintf(table, "\t  %s\t%s%s\n", text, escape.Escaped(loser.Origin.String()), note)
+		fmt.Fprintf(table, "\t  %s\t%s%s\n", text, words.Escaped(loser.Origin.String()), note)
 	}
 }
 

@@ -10,8 +10,8 @@ import (
 
 	"gopkg.in/ini.v1"
 
-	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/words"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -173,7 +173,7 @@ func (r *resolution) take(x *sharedfile.File, s *sharedfile.Section, profile str
 // notFound returns the error for a profile that neither file has. To find similar names it
 // goes over both files again.
 func notFound(profile Setting[string], pair *sharedfile.Pair) error {
-	name, names, hint := profile.Value, near.To(profile.Value), ""
+	name, names, hint := profile.Value, words.Near(profile.Value), ""
 	again := &sharedfile.Pair{Files: pair.Files}
 	for i, f := range pair.Files {
 		meant := [...]string{"[profile " + name + "]", "[" + name + "]"}[i]

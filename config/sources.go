@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
@@ -185,11 +184,11 @@ func (s Sources) lookup(key string) (value string, ok bool) {
 }
 
 // machine returns the file system and what a test or the command says of the machine.
-func (s Sources) machine() machine.FS {
-	if m, ok := s.FS.(machine.FS); ok {
+func (s Sources) machine() sharedfile.Machine {
+	if m, ok := s.FS.(sharedfile.Machine); ok {
 		return m
 	}
-	return machine.FS{FS: s.FS}
+	return sharedfile.Machine{FS: s.FS}
 }
 
 // windows reports whether the rules of Windows apply.

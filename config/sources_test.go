@@ -16,7 +16,6 @@ import (
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/lint"
-	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -164,12 +163,12 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 		"another file system": {config.Sources{LookupEnv: empty, FS: other}, "", nil},
 		"another file system, and a path in the home directory": {config.Sources{LookupEnv: empty, FS: other, ConfigFile: "~/c"}, "~/c", []string{"missing-file"}},
 		"another file system, and HOME":                         {world.WithHome(other), "/h/.aws/config", nil},
-		"another machine":                                       {config.Sources{LookupEnv: empty, FS: machine.FS{FS: other, Platform: "linux", HomeDir: known}}, "/m/.aws/config", nil},
+		"another machine":                                       {config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: known}}, "/m/.aws/config", nil},
 		"another machine, whose system knows none": {
-			config.Sources{LookupEnv: empty, FS: machine.FS{FS: other, Platform: "linux", HomeDir: unknown}}, "", []string{"no-home-directory"},
+			config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: unknown}}, "", []string{"no-home-directory"},
 		},
 		"the same, where no path needs it": {
-			config.Sources{LookupEnv: empty, FS: machine.FS{FS: other, Platform: "linux", HomeDir: unknown}, ConfigFile: "/c", CredentialsFile: "/c"},
+			config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: unknown}, ConfigFile: "/c", CredentialsFile: "/c"},
 			"/c",
 			[]string{"missing-file", "missing-file"},
 		},

@@ -14,7 +14,6 @@ import (
 
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/lint"
-	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -35,7 +34,7 @@ func requireUnreadable(t *testing.T, src config.Sources) {
 
 // streams returns a file system of the operating system on which pipes and "-" have a text.
 func streams(text string, names *[]string) fs.FS {
-	return machine.FS{Stream: func(name string, limit int64) (string, error) {
+	return sharedfile.Machine{Stream: func(name string, limit int64) (string, error) {
 		*names = append(*names, name)
 		return text[:min(int64(len(text)), limit)], nil
 	}}

@@ -13,7 +13,7 @@ import (
 	"weak"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/line"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -173,7 +173,7 @@ func (f *Fleet) limiter(scope retry.ScopeKey, clk clock.Clock, own adaptive.Conf
 	}
 	l.member.fresh = func(now time.Time) sendrate.SendRate { return sendrate.New(config, now) }
 	l.member.local = l.member.fresh(l.time.At(clk.Now()))
-	l.line = line.New(account{l}, clk)
+	l.line = limit.NewLine(account{l}, clk)
 	return l
 }
 

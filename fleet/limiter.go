@@ -9,8 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/line"
-	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -25,13 +24,13 @@ type limiter struct {
 	key   string
 	clock clock.Clock
 	limit adaptive.SendLimit // of the whole fleet
-	line  *line.Line
+	line  *limit.Line
 	part  sendrate.Part // of this process
 
 	// joined is true once the store has answered or failed, or JoinWait has passed. Until then
 	// callers wait at the gate.
 	joined  atomic.Bool
-	joining *line.Line
+	joining *limit.Line
 	place   uint64 // order of first use among the members of the fleet
 
 	mu     sync.Mutex      // guards what follows; taken with the lock of a line held, never the other way
@@ -139,13 +138,13 @@ func (l *limiter) startLocked(now time.Time) {
 	}
 	l.fleet.register(l)
 	l.opens = now.Add(l.fleet.config.JoinWait)
-	l.joining = line.New(gate{l}, l.clock)
+	l.joining = limit.NewLine(gate{l}, l.clock)
 	l.member.used = true
 	l.planLocked(now)
 }
 
 // lineOf returns the line in which an attempt waits.
-func (l *limiter) lineOf(r ratelimit.Request) *line.Line { return l.part.Line(r.Part, l.line) }
+func (l *limiter) lineOf(r ratelimit.Request) *limit.Line { return l.part.Line(r.Part, l.line) }
 
 // Give returns what an Acquire of this request took for an attempt that is not made.
 func (l *limiter) Give(r ratelimit.Request) { l.lineOf(r).Give(r.Cost) }
@@ -191,7 +190,7 @@ func (l *limiter) Expected(r ratelimit.Request) time.Duration {
 	if waits := l.lineOf(r); waits != l.line {
 		return waits.Expected(r.Cost)
 	}
-	cost := refill.Cost(r.Cost)
+	cost := limit.Cost(r.Cost)
 	waiting := float64(l.line.Waiting())
 	now := l.lock(l.clock.Now())
 	defer l.mu.Unlock()

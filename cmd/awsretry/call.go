@@ -16,9 +16,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/escape"
-	"github.com/awsretry/awsretry/internal/machine"
-	"github.com/awsretry/awsretry/internal/near"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // call is one run of the program.
@@ -63,7 +62,7 @@ func (c *call) execute(ctx context.Context) int {
 		if meant != "" {
 			text += "; did you mean " + strings.Join(strings.Fields(meant), " or ") + "?"
 		}
-		fmt.Fprintf(c.errs, "%s: %s; %[1]s -h shows the flags\n", cmd.CommandPath(), escape.Escaped(text))
+		fmt.Fprintf(c.errs, "%s: %s; %[1]s -h shows the flags\n", cmd.CommandPath(), words.Escaped(text))
 		return exitUsage
 	default:
 		c.fail(err)
@@ -189,7 +188,7 @@ func suggesting(cmd *cobra.Command, err error) error {
 		name = short // of -profile all letters
 	}
 	var meant []string
-	names := near.To(name)
+	names := words.Near(name)
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		if len(name) > 1 && strings.HasPrefix(f.Name, name) {
 			meant = append(meant, "--"+f.Name)
@@ -210,7 +209,7 @@ func suggesting(cmd *cobra.Command, err error) error {
 func completes(cmd *cobra.Command, flag string, values func() []string) {
 	_ = cmd.RegisterFlagCompletionFunc(flag, func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		shown := slices.DeleteFunc(values(), func(value string) bool {
-			return !strings.HasPrefix(value, begun) || strings.ContainsFunc(value, escape.Obeyed)
+			return !strings.HasPrefix(value, begun) || strings.ContainsFunc(value, words.Obeyed)
 		})
 		return shown, cobra.ShellCompDirectiveNoFileComp
 	}) // It fails only for a flag that is not there, or is registered twice.
@@ -236,7 +235,7 @@ func choice[T ~string](cmd *cobra.Command, into *T, name, usage string, values .
 // read, and "-" as the path in a flag is the standard input.
 func (c *call) source() config.Sources {
 	sources := c.sources
-	on, ok := sources.FS.(machine.FS)
+	on, ok := sources.FS.(sharedfile.Machine)
 	if !ok {
 		on.FS = sources.FS
 	}
@@ -280,7 +279,7 @@ func (c *call) print(value any) error {
 
 // show prints a diagnostic as text.
 func show(w io.Writer, indent string, d config.Diagnostic) {
-	fmt.Fprintln(w, indent+escape.Escaped(d.String()))
+	fmt.Fprintln(w, indent+words.Escaped(d.String()))
 }
 
 // warn prints what was not read, for a command whose output does not say so.

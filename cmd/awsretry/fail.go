@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/escape"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // failure is an error in the output with --json.
@@ -28,7 +28,7 @@ func (c *call) fail(err error) {
 }
 
 func (c *call) complain(err error) {
-	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.name, escape.Escaped(message(err)))
+	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.name, words.Escaped(message(err)))
 }
 
 // message returns the text of an error without the name of the package config, which means

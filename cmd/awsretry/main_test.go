@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/machine"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
@@ -52,7 +52,7 @@ func world(files map[string]string, env map[string]string) config.Sources {
 		fsys[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	return config.Sources{
-		FS: machine.FS{FS: fsys, Platform: "linux"},
+		FS: sharedfile.Machine{FS: fsys, Platform: "linux"},
 		LookupEnv: func(name string) (string, bool) {
 			value, ok := env[name]
 			if name == "HOME" && !ok {

@@ -14,9 +14,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/escape"
 	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 func (c *call) profilesCommand() *cobra.Command {
@@ -69,7 +69,7 @@ func (c *call) profiles(showValues, strict bool) error {
 			separator = ","
 			continue
 		}
-		fmt.Fprintf(out, "%s[%s]\n", separator, escape.Plain(name))
+		fmt.Fprintf(out, "%s[%s]\n", separator, words.Plain(name))
 		separator = "\n"
 		for _, key := range slices.Sorted(maps.Keys(properties)) {
 			printProperty(out, key, properties[key])
@@ -104,7 +104,7 @@ func shown(pair *sharedfile.Pair, profile string, showValues bool) map[string]st
 func printProperty(w io.Writer, key, value string) {
 	lines := []string{key + " ="}
 	for line := range strings.SplitSeq(value, "\n") {
-		lines = append(lines, escape.Plain(line))
+		lines = append(lines, words.Plain(line))
 	}
 	if value == "" {
 		lines = lines[:1]

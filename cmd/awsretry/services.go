@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/serviceid"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // plainService returns the id of a service in lower case, without spaces, dashes and underscores.
@@ -31,7 +31,7 @@ func serviceNames() (names []string) {
 // defaults without notice.
 func (c *call) checkService() {
 	want := plainService(c.service)
-	names, ids := near.To(want), map[string]string{"": ""}
+	names, ids := words.Near(want), map[string]string{"": ""}
 	for _, id := range serviceid.All() {
 		ids[plainService(id)] = id
 		names.Add(plainService(id))

@@ -10,7 +10,7 @@ import (
 	"github.com/jedib0t/go-pretty/v6/text"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/internal/escape"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // result is a finished simulation.
@@ -92,7 +92,7 @@ func (res *result) table() (rows [][]string) {
 // text returns the answer and the figures for people, in tables that fit a terminal of this width; zero is no limit.
 func (res *result) text(width int) string {
 	var all strings.Builder
-	fmt.Fprintln(&all, escape.Escaped(res.answer()))
+	fmt.Fprintln(&all, words.Escaped(res.answer()))
 	rows := res.table()
 	for from := 0; from < len(res.variants); {
 		to := len(res.variants)
@@ -117,7 +117,7 @@ func (res *result) columns(rows [][]string, from, to int) string {
 	t.SuppressTrailingSpaces()
 	head := table.Row{""}
 	for _, v := range res.variants[from:to] {
-		head = append(head, strings.ReplaceAll(escape.Escaped(v.Name), ",", ",\n"))
+		head = append(head, strings.ReplaceAll(words.Escaped(v.Name), ",", ",\n"))
 	}
 	t.AppendHeader(head)
 	for _, row := range rows {

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/internal/escape"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // requirement is a --require: a limit that a figure of each variant has to keep.
@@ -94,7 +94,7 @@ func (c *call) judge(variants []*variant, limits []requirement) (err error) {
 		for _, r := range limits {
 			if row := rows[r.figure]; !r.keeps(row.Median) {
 				err = errBad
-				fmt.Fprintf(c.errs, "awsretry simulate: %s: %s does not hold: it is %s\n", escape.Escaped(v.Name), escape.Escaped(r.text), figure(row))
+				fmt.Fprintf(c.errs, "awsretry simulate: %s: %s does not hold: it is %s\n", words.Escaped(v.Name), words.Escaped(r.text), figure(row))
 			}
 		}
 	}

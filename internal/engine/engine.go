@@ -13,7 +13,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/scope"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -42,7 +42,7 @@ type Config struct {
 	// Scope returns the key of an operation; nil means retry.Operation.Key.
 	Scope func(op retry.Operation) retry.ScopeKey
 	// Scopes describes the scopes. New sets their clock and start.
-	Scopes       scope.Config
+	Scopes       limit.TableConfig
 	MaxQuotaWait time.Duration // zero: a retry without quota is refused at once
 	// Send is the request of each attempt to its limiter.
 	Send ratelimit.Request
@@ -54,7 +54,7 @@ type Engine struct {
 	observed bool // whether there is an observer
 	reading  instant.Readings
 	records  sync.Pool
-	scopes   *scope.Table
+	scopes   *limit.Table
 	ids      atomic.Uint64 // of operations; used only with an observer
 }
 
@@ -62,7 +62,7 @@ type Engine struct {
 func New(config Config) (retry.Strategy, error) {
 	e := &Engine{config: config, observed: config.Observer != nil, reading: instant.NewReadings(config.Clock)}
 	config.Scopes.Clock, config.Scopes.Start = config.Clock, config.Clock.Now()
-	e.scopes = scope.NewTable(config.Scopes)
+	e.scopes = limit.NewTable(config.Scopes)
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret
 	if err := e.scopes.Whole.Err; err != nil {
 		return nil, err

@@ -8,8 +8,7 @@ import (
 	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/quota"
-	"github.com/awsretry/awsretry/internal/scope"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/token"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -35,7 +34,7 @@ const (
 // operation is what a failure is judged by and a retry granted. Reserve works on a copy.
 type operation struct {
 	engine   *Engine
-	scope    *scope.Scope
+	scope    *limit.Scope
 	op       retry.Operation
 	plan     *retry.Plan
 	limited  bool              // whether attempts take send tokens
@@ -54,7 +53,7 @@ type grant struct {
 	delay    time.Duration // its backoff
 	kind     classify.Kind // of the failure before it
 	cost     int
-	payer    *quota.Quota // the quota or pool that paid; nil if Wait must take the cost, or if it gets nothing back
+	payer    *limit.Quota // the quota or pool that paid; nil if Wait must take the cost, or if it gets nothing back
 	sendPaid bool         // whether it has its send tokens
 	lacked   bool         // whether the last refusal since was for lack of quota
 }
@@ -116,7 +115,7 @@ func (r *record) enterScope() {
 		return
 	}
 	var created bool
-	r.scope, created = e.scopes.Create(key, func(s *scope.Scope) {
+	r.scope, created = e.scopes.Create(key, func(s *limit.Scope) {
 		if e.observed {
 			r.emit(retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key})
 		}
@@ -206,7 +205,7 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 
 // RecordSuccess gives tokens back. After a success on the first attempt it gives one to the quota of the
 // scope. After a later one it gives the cost of the last retry to the quota that paid. The limiter sees some
-// of the successes with throttled entries as throttles, see scope.Batches.
+// of the successes with throttled entries as throttles, see limit.Batches.
 func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	r, err := e.take(t, token.Issued|token.Ready)
 	if err != nil {

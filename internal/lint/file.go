@@ -11,8 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/near"
 	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // file looks at the lines of one file while it is read.
@@ -207,7 +207,7 @@ func (x *file) noProfile(header string) string {
 	default:
 		text += " is no profile, so its lines have no effect; did you mean "
 	}
-	names, there := near.To(name), ""
+	names, there := words.Near(name), ""
 	for _, r := range x.pair.Files {
 		for p := range r.Sections {
 			if p.Profile && p.Name == name {

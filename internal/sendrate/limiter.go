@@ -7,7 +7,7 @@ import (
 
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/line"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -23,7 +23,7 @@ type Limiter struct {
 	// limited is true once attempts may have to wait; before that Acquire takes no lock.
 	limited atomic.Bool
 
-	line  *line.Line
+	line  *limit.Line
 	state SendRate // guarded by the lock of the line
 	part  Part
 }
@@ -36,13 +36,13 @@ func NewLimiter(config Config, clk clock.Clock) *Limiter {
 	}
 	config.clocked = true
 	l := &Limiter{state: New(config, config.Start)}
-	l.line = line.New(&l.state, clk)
+	l.line = limit.NewLine(&l.state, clk)
 	l.limited.Store(l.state.limited)
 	return l
 }
 
 // Acquire returns when the caller may send, with that instant, for [ratelimit.Response].Sent; its errors
-// are those of [line.Line.Acquire]. Before the first throttle it returns at once, unless there is a starting
+// are those of [limit.Line.Acquire]. Before the first throttle it returns at once, unless there is a starting
 // rate. A rate cut ends waits that it has made too long.
 func (l *Limiter) Acquire(ctx context.Context, r ratelimit.Request) (sent time.Time, err error) {
 	if waits := l.part.Line(r.Part, l.line); waits != l.line || l.limited.Load() {
@@ -94,12 +94,12 @@ func (l *Limiter) State() retry.ScopeSnapshot {
 // Part is the send rate of retries after throttles of a part of a scope, in front of the line of the scope.
 // There is none before the first such throttle. The zero value is ready for use.
 type Part struct {
-	line  atomic.Pointer[line.Line]
+	line  atomic.Pointer[limit.Line]
 	state *SendRate // guarded by the lock of the line
 }
 
 // Line returns the line in which an attempt waits, which may be one of those retries: theirs, or that of the scope.
-func (p *Part) Line(retry bool, scope *line.Line) *line.Line {
+func (p *Part) Line(retry bool, scope *limit.Line) *limit.Line {
 	if own := p.line.Load(); retry && own != nil {
 		return own
 	}
@@ -112,7 +112,7 @@ func (p *Part) Waiting() int { return p.line.Load().Waiting() }
 // Report counts the response to an attempt in the scope if it is about the part, and returns whether it cut
 // the rate of that. The first throttle makes the part: a rate like that of the scope, which begins at
 // what the scope measures. The caller holds the lock of the line of the scope.
-func (p *Part) Report(now time.Time, r ratelimit.Response, scope *line.Line, like *SendRate, measured float64) (cut bool) {
+func (p *Part) Report(now time.Time, r ratelimit.Response, scope *limit.Line, like *SendRate, measured float64) (cut bool) {
 	switch {
 	case !r.PartThrottled && (p.state == nil || !r.Part):
 		return false

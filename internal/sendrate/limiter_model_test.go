@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/line"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/model"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -229,41 +229,41 @@ func (g *game) arrive() {
 	if c.ofPart {
 		ahead += len(ofPart)
 	}
-	limit := time.Duration(expected * model.From(g.Player, 0.5, 0.99, 1.01, 2) * float64(time.Second))
+	longest := time.Duration(expected * model.From(g.Player, 0.5, 0.99, 1.01, 2) * float64(time.Second))
 	var refused error
 	switch kind := model.From(g.Player, "", "", "", "wait", "end", "over", "deadline", "no wait", "queue"); kind {
 	case "wait":
-		r.MaxWait, c.why = max(limit, 1), line.ErrWaitLimit
+		r.MaxWait, c.why = max(longest, 1), limit.ErrWaitLimit
 	case "end":
-		r.NotAfter, c.why = g.clock.Now().Add(limit), ratelimit.ErrNotAfter
+		r.NotAfter, c.why = g.clock.Now().Add(longest), ratelimit.ErrNotAfter
 	case "over":
 		r.NotAfter, refused = g.clock.Now().Add(-1), ratelimit.ErrNotAfter
 	case "deadline": // of which it needs a minute for the attempt, or half of the time
 		if g.clock.by > 0 {
 			break // the deadline would be that of another clock
 		}
-		limit += time.Minute
-		r.AttemptTime, c.why = model.From(g.Player, time.Minute, 2*limit), context.DeadlineExceeded
-		ctx, c.cancel = g.clock.WithTimeout(g.Context(), limit)
-		c.ends = g.now().Add(limit)
-		limit -= min(r.AttemptTime, limit/2)
+		longest += time.Minute
+		r.AttemptTime, c.why = model.From(g.Player, time.Minute, 2*longest), context.DeadlineExceeded
+		ctx, c.cancel = g.clock.WithTimeout(g.Context(), longest)
+		c.ends = g.now().Add(longest)
+		longest -= min(r.AttemptTime, longest/2)
 	case "no wait":
-		r.NoWait, refused = true, line.ErrNoWait
+		r.NoWait, refused = true, limit.ErrNoWait
 	case "queue":
 		if r.MaxQueue = 1 + g.IntN(4); ahead >= r.MaxQueue {
-			refused = line.ErrQueueFull
+			refused = limit.ErrQueueFull
 		}
 	}
 	if c.why != nil {
-		c.accepts = g.now().Add(limit)
+		c.accepts = g.now().Add(longest)
 		if c.ends.IsZero() {
 			c.ends = c.accepts
 		}
-		if expected > limit.Seconds() {
+		if expected > longest.Seconds() {
 			refused = c.why
 		}
 	}
-	g.Step("arrive %+v, limit %v, expected %v", r, limit, expected)
+	g.Step("arrive %+v, limit %v, expected %v", r, longest, expected)
 	told := false
 	r.OnWait = func(w ratelimit.Wait) { c.told, told = w, true }
 	go func() {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/internal/instant"
-	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -77,11 +77,11 @@ type Config struct {
 // New returns a state that begins at start and ignores config.Start. With the zero time it begins
 // at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
-	starting, ceiling, unit := refill.Amount(config.StartingRate), refill.Amount(config.Ceiling), refill.Cost(config.Cost)
+	starting, ceiling, unit := limit.Amount(config.StartingRate), limit.Amount(config.Ceiling), limit.Cost(config.Cost)
 	starting, ceiling = cmp.Or(starting, ceiling), cmp.Or(ceiling, ratelimit.Rate(math.Inf(1)))
 	s := SendRate{
 		config: config, ceiling: ceiling, starting: min(starting, ceiling),
-		least: MinFillRate, room: max(minCapacity, refill.Amount(config.Cost)),
+		least: MinFillRate, room: max(minCapacity, limit.Amount(config.Cost)),
 		now: start, cubic: cubic{lastThrottle: start},
 		measured: measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}, // on the grid of whole seconds
 	}
@@ -94,7 +94,7 @@ func New(config Config, start time.Time) SendRate {
 	}
 	s.hold = hold{unit: unit, least: float64(s.least) / unit, ceiling: float64(s.ceiling) / unit}
 	if s.starting > 0 { // limited from the start, at a rate known to be good, as if CUBIC had just climbed back to it
-		s.limited, s.burst = true, refill.Amount(config.Burst)
+		s.limited, s.burst = true, limit.Amount(config.Burst)
 		s.cubic.setMax(s.starting)
 		s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
 		s.hold.Begin(start, s.starting)
@@ -108,7 +108,7 @@ func New(config Config, start time.Time) SendRate {
 // ceiling. A throttle turns limiting on. Report returns whether the response was a throttle that cut the rate.
 func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	now = s.forward(now)
-	cost := refill.Cost(r.Cost)
+	cost := limit.Cost(r.Cost)
 	measured := s.measured.Response(now, cost)
 	if r.Throttled && s.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && s.time.Of(r.Sent).Before(s.lastCut) {
 		return false // it belongs to the congestion event of the last cut
@@ -155,7 +155,7 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 // the new capacity are dropped.
 func (s *SendRate) setRate(rate ratelimit.Rate) {
 	tokens := s.tokens()
-	rate = refill.Amount(min(rate, s.ceiling))
+	rate = limit.Amount(min(rate, s.ceiling))
 	s.fill = max(rate, s.least)
 	s.capacity = max(cmp.Or(s.burst, float64(rate)), s.room)
 	s.set(tokens)
@@ -166,12 +166,12 @@ func (s *SendRate) setRate(rate ratelimit.Rate) {
 // comes then is not too early. Before limiting begins, Take returns now, takes nothing, and does not count now as an
 // instant seen. It does not wait. A negative cost counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
-	cost = refill.Amount(cost)
+	cost = limit.Amount(cost)
 	wait := s.Until(now, cost)
 	switch {
 	case !s.limited:
 		return now, true
-	case wait == refill.Endless:
+	case wait == limit.Endless:
 		return time.Time{}, false
 	case wait == 0:
 		s.set(s.tokens() - cost)
@@ -179,26 +179,26 @@ func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
 	return s.time.Reading(s.now.Add(wait)), wait == 0
 }
 
-// Until returns how long cost tokens take at the current rate, as refill.Wait says, regardless of the capacity; zero if
+// Until returns how long cost tokens take at the current rate, as limit.TimeUntil says, regardless of the capacity; zero if
 // they are there or if nothing is limited yet. It takes nothing.
 func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limitedAt(now) {
 		return 0
 	}
 	tokens := s.tokens()
-	if cost = refill.Amount(cost); cost <= tokens {
+	if cost = limit.Amount(cost); cost <= tokens {
 		return 0
 	}
 	if tokens == s.limit() { // what came beyond is lost, so that the rest comes from now on
 		s.set(tokens)
 	}
-	return refill.Left(refill.Wait(s.base, cost, float64(s.fill)), s.now.Sub(s.since))
+	return limit.Left(limit.TimeUntil(s.base, cost, float64(s.fill)), s.now.Sub(s.since))
 }
 
 // Give returns send tokens that were taken but not used.
 func (s *SendRate) Give(now time.Time, cost float64) {
 	if s.limitedAt(now) {
-		s.set(s.tokens() + refill.Amount(cost))
+		s.set(s.tokens() + limit.Amount(cost))
 	}
 }
 
@@ -214,7 +214,7 @@ func (s *SendRate) limitedAt(now time.Time) bool {
 // than the capacity; a cost of 0 ends that. It takes effect from now on.
 func (s *SendRate) Lift(now time.Time, cost float64) {
 	s.forward(now)
-	if cost = refill.Amount(cost); cost != s.lifted {
+	if cost = limit.Amount(cost); cost != s.lifted {
 		tokens := s.tokens()
 		s.lifted = cost
 		s.set(tokens)
@@ -225,7 +225,7 @@ func (s *SendRate) limit() float64 { return max(s.capacity, s.lifted) }
 
 // tokens returns how many there are now. Before the first rate time brings none, as in every AWS SDK.
 func (s *SendRate) tokens() float64 {
-	return min(refill.Grown(s.base, float64(s.fill), s.now.Sub(s.since)), s.limit())
+	return min(limit.Grown(s.base, float64(s.fill), s.now.Sub(s.since)), s.limit())
 }
 
 // set sets the number of tokens now. Those above the limit do not count, see tokens.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/refill"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -31,7 +31,7 @@ func between(random *rand.Rand, low, high float64) float64 {
 	return low * math.Pow(high/low, random.Float64())
 }
 
-// What Take returns is the wait of refill.Wait, which is the shortest that suffices, and after it the tokens are there, although
+// What Take returns is the wait of limit.TimeUntil, which is the shortest that suffices, and after it the tokens are there, although
 // each look meanwhile would round if it added what has come until then.
 func TestWaitIsTheShortestThatSuffices(t *testing.T) {
 	t.Parallel()
@@ -47,9 +47,9 @@ func TestWaitIsTheShortestThatSuffices(t *testing.T) {
 		due, ok := rate.Take(at(0), cost)
 
 		require.False(t, ok)
-		wait := refill.Wait(tokens, cost, float64(rate.Fill()))
+		wait := limit.TimeUntil(tokens, cost, float64(rate.Fill()))
 		require.Equal(t, wait, rate.Until(at(0), cost))
-		if wait == refill.Endless {
+		if wait == limit.Endless {
 			require.Zero(t, due)
 			continue
 		}

@@ -3,7 +3,7 @@ package sharedfile
 import (
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/near"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // Lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
@@ -36,9 +36,9 @@ func Lookalike(key string) string {
 		return MaxAttempts
 	}
 	switch {
-	case near.Distance(word, "retrymode", 2) <= 2:
+	case words.Distance(word, "retrymode", 2) <= 2:
 		return RetryMode
-	case near.Distance(word, "maxattempts", 2) <= 2:
+	case words.Distance(word, "maxattempts", 2) <= 2:
 		return MaxAttempts
 	}
 	return ""
@@ -50,7 +50,7 @@ func Lookalike(key string) string {
 func LikeProfile(header string) string {
 	header = strings.Trim(header, "[]") // of [[profile dev]]
 	end := strings.IndexFunc(header, func(c rune) bool { return c|0x20 < 'a' || c|0x20 > 'z' })
-	if end < 0 || near.Distance(ASCIILower(header[:end]), "profile", 1) > 1 {
+	if end < 0 || words.Distance(ASCIILower(header[:end]), "profile", 1) > 1 {
 		return ""
 	}
 	return Unquoted(strings.Trim(header[end:], " \t\u00a0.:=/_-"))

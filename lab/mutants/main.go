@@ -1,7 +1,7 @@
 // Command mutants changes the code a little, one change at a time, and says which test notices it first. The tests of the
 // changed package run first, then those of the packages that import it. The checkout stays as it is.
 //
-//	go run ./mutants -in internal/quota -n 40 -seed 7
+//	go run ./mutants -in internal/limit -n 40 -seed 7
 //
 // A change that does not compile does not count; one with which tests run out of time is noticed. What it prints can be
 // given to -from, which tries the same changes again. Tests in other processes than those of their packages see a change

@@ -7,7 +7,7 @@ import (
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 
-	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/metrics"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -37,11 +37,11 @@ func (t *Telemetry) collect(_ context.Context, o metric.Observer) error {
 
 func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	labels := slices.Concat([]attribute.KeyValue{scopeKey.String(s.Scope)},
-		t.service(hottest.Label(s.Key.Service)), named(regionKey, hottest.Label(s.Key.Region)))
+		t.service(metrics.Label(s.Key.Service)), named(regionKey, metrics.Label(s.Key.Region)))
 	attributes := metric.WithAttributeSet(attribute.NewSet(labels...))
 	o.ObserveInt64(t.available, int64(s.Quota), attributes)
 	o.ObserveInt64(t.capacity, int64(s.QuotaCapacity), attributes)
-	rest := s.Scope == hottest.Rest
+	rest := s.Scope == metrics.Rest
 	if !rest { // scopes join and leave it, so that its counters would go back
 		o.ObserveInt64(t.strained, int64(s.StrainedCalls), attributes)
 		o.ObserveInt64(t.starved, int64(s.RefusedCalls), attributes)
@@ -56,7 +56,7 @@ func (t *Telemetry) collectScope(o metric.Observer, s *retry.ScopeSnapshot) {
 	if s.StoreCalls+s.StoreFailures == 0 {
 		return // it is in no fleet
 	}
-	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, hottest.Label(s.SendRateSource))...)...))
+	o.ObserveInt64(t.fleetState, 1, metric.WithAttributes(append(labels, named(stateKey, metrics.Label(s.SendRateSource))...)...))
 	if rest { // some of its scopes may be in no fleet: their tokens are no slots
 		return
 	}

@@ -12,7 +12,7 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.43.0"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/metrics"
 	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -90,7 +90,7 @@ func (o *operations) labelsOf(op *retry.Operation) *labels {
 	if l := (*o.known.Load())[key]; l != nil {
 		return l
 	}
-	return o.learn(operation{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
+	return o.learn(operation{metrics.Label(key.service), metrics.Label(key.name), metrics.Label(key.region)})
 }
 
 // learn returns the labels of an operation that may be new.

@@ -16,8 +16,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/hottest"
-	"github.com/awsretry/awsretry/internal/version"
+	"github.com/awsretry/awsretry/internal/metrics"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -54,7 +53,7 @@ type Telemetry struct {
 	*operations
 
 	config       Config
-	hottest      *hottest.Scopes
+	hottest      *metrics.Scopes
 	version      string
 	registration metric.Registration
 
@@ -71,12 +70,12 @@ func New(c Config) (*Telemetry, error) {
 	}
 	c.Scopes = cmp.Or(c.Scopes, 20)
 	meter := c.MeterProvider.Meter(meterName,
-		metric.WithInstrumentationVersion(version.Own()), metric.WithSchemaURL(semconv.SchemaURL))
+		metric.WithInstrumentationVersion(metrics.Version()), metric.WithSchemaURL(semconv.SchemaURL))
 	made, err := newInstruments(meter)
 	if err != nil {
 		return nil, fmt.Errorf("otelretry: making the instruments: %w", err)
 	}
-	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod, c.SDKServices), config: c, hottest: &hottest.Scopes{Limit: c.Scopes, Name: c.ScopeName}, version: version.Own()}
+	t := &Telemetry{instruments: made, operations: newOperations(c.MergedMethod, c.SDKServices), config: c, hottest: &metrics.Scopes{Limit: c.Scopes, Name: c.ScopeName}, version: metrics.Version()}
 	if t.registration, err = meter.RegisterCallback(t.collect, made.observables()...); err != nil {
 		return nil, fmt.Errorf("otelretry: registering the gauges: %w", err)
 	}

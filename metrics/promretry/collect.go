@@ -5,8 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/awsretry/awsretry/internal/hottest"
-	"github.com/awsretry/awsretry/internal/version"
+	"github.com/awsretry/awsretry/internal/metrics"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,7 +62,7 @@ func newGauges() gauges {
 		info: desc("awsretry_info",
 			"Always 1. The labels say which strategies there are, and the version of awsretry.",
 			"awsretry_mode", "awsretry_attempts", "awsretry_behavior", "awsretry_version"),
-		version: version.Own(),
+		version: metrics.Version(),
 		scopes: desc("awsretry_scopes",
 			"Scopes of all strategies together."),
 		overflowed: desc("awsretry_scopes_overflowed_total",
@@ -107,14 +106,14 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 	ch <- prometheus.MustNewConstMetric(g.overflowed, prometheus.CounterValue, float64(r.Overflowed))
 	ch <- prometheus.MustNewConstMetric(g.evicted, prometheus.CounterValue, float64(r.Evicted))
 	for _, s := range r.Scopes {
-		labels := []string{s.Scope, m.service(s.Key.Service), hottest.Label(s.Key.Region)}
+		labels := []string{s.Scope, m.service(s.Key.Service), metrics.Label(s.Key.Region)}
 		send := func(desc *prometheus.Desc, value float64) {
 			ch <- prometheus.MustNewConstMetric(desc, prometheus.GaugeValue, value, labels...)
 		}
 		send(g.quotaAvailable, float64(s.Quota))
 		send(g.quotaCapacity, float64(s.QuotaCapacity))
 		count := func(desc *prometheus.Desc, value uint64) {
-			if s.Scope != hottest.Rest { // which scopes join and leave, so that its counters would go back
+			if s.Scope != metrics.Rest { // which scopes join and leave, so that its counters would go back
 				ch <- prometheus.MustNewConstMetric(desc, prometheus.CounterValue, float64(value), labels...)
 			}
 		}
@@ -130,8 +129,8 @@ func (m *Metrics) Collect(ch chan<- prometheus.Metric) {
 		if s.StoreCalls+s.StoreFailures == 0 {
 			continue // it is in no fleet
 		}
-		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, hottest.Label(s.SendRateSource))...)
-		if s.FleetRate > 0 && s.Scope != hottest.Rest { // some of the rest may be in no fleet: their tokens are no slots
+		ch <- prometheus.MustNewConstMetric(g.fleetState, prometheus.GaugeValue, 1, append(labels, metrics.Label(s.SendRateSource))...)
+		if s.FleetRate > 0 && s.Scope != metrics.Rest { // some of the rest may be in no fleet: their tokens are no slots
 			send(g.fleetRate, s.FleetRate)
 			send(g.fleetSlots, s.SendTokens)
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Which scopes these are, package hottest tests.
+// Which scopes these are, the internal package metrics tests.
 func TestHottestScopesHaveGaugesAndTheOthersAreOne(t *testing.T) {
 	t.Parallel()
 	for scopes, want := range map[int][]string{

@@ -15,7 +15,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/metrics"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -64,7 +64,7 @@ type Metrics struct {
 	refused         *prometheus.CounterVec
 	sendWait        *prometheus.HistogramVec
 	gauges          gauges
-	scopes          *hottest.Scopes
+	scopes          *metrics.Scopes
 
 	operations bounded[labels, *operation]
 	near       [64]atomic.Pointer[operation] // some of operations, see find
@@ -105,7 +105,7 @@ func New(c Config) *Metrics {
 	m := &Metrics{
 		config: c,
 		gauges: newGauges(),
-		scopes: &hottest.Scopes{Limit: c.Scopes, Name: c.ScopeName},
+		scopes: &metrics.Scopes{Limit: c.Scopes, Name: c.ScopeName},
 		callDuration: histogram("awsretry_call_duration_seconds",
 			"Duration of operations, with all attempts and waits.", seconds, with("awsretry_outcome")),
 		callRetries: histogram("awsretry_call_retries",

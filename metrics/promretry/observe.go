@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/hottest"
+	"github.com/awsretry/awsretry/internal/metrics"
 	"github.com/awsretry/awsretry/internal/serviceid"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -146,7 +146,7 @@ func (m *Metrics) find(e *retry.Event) *operation {
 	if first != nil && first.key == key {
 		return first
 	}
-	o := m.operations.get(labels{hottest.Label(key.service), hottest.Label(key.name), hottest.Label(key.region)})
+	o := m.operations.get(labels{metrics.Label(key.service), metrics.Label(key.name), metrics.Label(key.region)})
 	if first == nil && o.key == key {
 		near.Store(o)
 	}
@@ -167,7 +167,7 @@ func (m *Metrics) newOperation(key labels) (labels, *operation) {
 
 // service returns the label of a service.
 func (m *Metrics) service(service string) string {
-	if service = hottest.Label(service); m.config.SDKServices {
+	if service = metrics.Label(service); m.config.SDKServices {
 		return serviceid.Spelled(service)
 	}
 	return service

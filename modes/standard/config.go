@@ -13,8 +13,7 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/engine"
-	"github.com/awsretry/awsretry/internal/quota"
-	"github.com/awsretry/awsretry/internal/scope"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -249,11 +248,11 @@ func (c Config) Engine() engine.Config {
 	made.MaxHint = cmp.Or(c.MaxHint, made.Plan.MaxBackoff)
 	made.MaxFullHint = cmp.Or(c.MaxHint, backoff.HintLimit)
 	plan, waits := &made.Plan, c.MaxQuotaWait > 0
-	made.Scopes = scope.Config{
-		Quota: quota.Config{
+	made.Scopes = limit.TableConfig{
+		Quota: limit.QuotaConfig{
 			Capacity: plan.QuotaCapacity, Initial: valueOr(c.QuotaInitial, plan.QuotaCapacity), Refill: c.QuotaRefill, Waits: waits,
 		},
-		Pool: quota.PoolOf(plan.QuotaCapacity, plan.RetryCost, waits),
+		Pool: limit.PoolOf(plan.QuotaCapacity, plan.RetryCost, waits),
 		Max:  c.MaxScopes, Idle: c.ScopeIdle,
 	}
 	if c.Clock == nil {

@@ -37,7 +37,7 @@ func vectorFiles() map[string]vectorFile {
 			"sequences":      "modes/standard httpretry lab/sdktest",
 			"concurrent":     "modes/standard lab/sdktest",
 			"pools":          "modes/standard",
-			"quota_ops":      "internal/quota",
+			"quota_ops":      "internal/limit",
 			"backoff_tables": "internal/backoff",
 			"retry_after":    "internal/backoff",
 			"full_hints":     "httpretry",

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/machine"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -24,7 +23,7 @@ func LookupIn(env map[string]string) func(string) (string, bool) {
 }
 
 // On returns files on a machine with a platform.
-func On(platform string, fsys fs.FS) fs.FS { return machine.FS{FS: fsys, Platform: platform} }
+func On(platform string, fsys fs.FS) fs.FS { return sharedfile.Machine{FS: fsys, Platform: platform} }
 
 // Texts returns sources of two files, /c and /k, and an empty environment.
 func Texts(configText, credentialsText string) config.Sources {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/internal/escape"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
 // Report is what a page shows.
@@ -110,7 +110,7 @@ func hashOf(script string) string {
 
 // shown returns a text from outside with its control characters, and two more that XML does not allow, written as in Go.
 func shown(text string) string {
-	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(escape.Escaped(text))
+	return strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(words.Escaped(text))
 }
 
 // setting is a row of the table of settings: its name, and then its value and origin for each variant.
