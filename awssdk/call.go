@@ -12,8 +12,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -104,7 +104,7 @@ func unwrapped(err error) error {
 
 // callOf returns the call whose last attempt ended with err; nil if there is none.
 func callOf(err error) *call {
-	if e, ok := errtree.As[*attemptError](err); ok {
+	if e, ok := wire.As[*attemptError](err); ok {
 		return e.call.Load()
 	}
 	return nil
@@ -156,7 +156,7 @@ func (c *call) begin(ctx context.Context) (err error) {
 	switch {
 	case c.denied == nil:
 		return c.wait(ctx)
-	case errtree.Is(c.denied, retry.ErrNoStrategy):
+	case wire.Is(c.denied, retry.ErrNoStrategy):
 		return c.refuse(c.denied)
 	case !op.NotAfter.IsZero() && c.strategy.Clock().Now().After(op.NotAfter):
 		return c.refuse(&retry.Error{Reason: retry.ErrMaxElapsed, Detail: c.denied})
@@ -255,7 +255,7 @@ func (c *call) refresh(failure error) {
 
 // endsWith reports whether a failure is that ctx has ended, and no answer of the service.
 func endsWith(ctx context.Context, failure error) bool {
-	return errtree.Is(failure, ended(ctx)) || errtree.Is(failure, context.Cause(ctx))
+	return wire.Is(failure, ended(ctx)) || wire.Is(failure, context.Cause(ctx))
 }
 
 // close ends the operation if the loop has not, and returns the error of the call.

@@ -11,7 +11,7 @@ import (
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/smithy-go/middleware"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -25,15 +25,15 @@ type answer struct {
 
 func (a *answer) Error() string        { return a.text }
 func (a *answer) Unwrap() error        { return a.error }
-func (a *answer) Is(target error) bool { return errtree.Is(a.inside, target) }
+func (a *answer) Is(target error) bool { return wire.Is(a.inside, target) }
 func (a *answer) As(target any) bool   { return errors.As(a.inside, target) }
 
 // with returns err with another error inside that the text names too.
 func with(err, inside error) error {
-	if inside == nil || errtree.Is(err, inside) {
+	if inside == nil || wire.Is(err, inside) {
 		return err
 	}
-	return &answer{err, inside, errtree.Text(err) + ": " + errtree.Text(inside)}
+	return &answer{err, inside, wire.Text(err) + ": " + wire.Text(inside)}
 }
 
 // inResponse returns err with a refusal inside and more text. Programs look at the type of what a response made, so the refusal is
@@ -41,10 +41,10 @@ func with(err, inside error) error {
 func inResponse(err error, refusal *retry.Error, more string) error {
 	of, ok := err.(*awshttp.ResponseError) //nolint:errorlint // the outermost
 	if !ok || of.ResponseError == nil || of.Err == nil {
-		return &answer{err, refusal, errtree.Text(err) + more}
+		return &answer{err, refusal, wire.Text(err) + more}
 	}
 	response := *of.ResponseError
-	response.Err = &answer{of.Err, refusal, errtree.Text(of.Err) + more}
+	response.Err = &answer{of.Err, refusal, wire.Text(of.Err) + more}
 	return &awshttp.ResponseError{ResponseError: &response, RequestID: of.RequestID}
 }
 
@@ -101,13 +101,13 @@ func (c *call) canceled(err error, refusal *retry.Error, due bool) error {
 	}
 	more := ""
 	if refusal.Last = c.previous; c.previous != nil { // the last attempt says only that the context has ended
-		more = ", after " + errtree.Text(c.previous)
+		more = ", after " + wire.Text(c.previous)
 	}
 	return inResponse(err, refusal, more)
 }
 
 // hasTold reports whether err has what the loop was told in place of a retry.
-func (c *call) hasTold(err error) bool { return c.told != nil && errtree.Is(err, c.told) }
+func (c *call) hasTold(err error) bool { return c.told != nil && wire.Is(err, c.told) }
 
 // ended returns the error of a context that has ended, or that ends too early.
 func ended(ctx context.Context) error {
@@ -152,7 +152,7 @@ func (c *call) explain(ctx context.Context, err error) error {
 	if !ok {
 		return err
 	}
-	if c.last != nil && errtree.Is(refusal.Last, c.last) {
+	if c.last != nil && wire.Is(refusal.Last, c.last) {
 		refusal.Last = nil
 	}
 	switch {
@@ -204,7 +204,7 @@ func (e *quotaError) Unwrap() []error { return []error{e.sdks, e.refusal} }
 // service, which a refusal holds too, does not matter.
 func isReason(err, reason error) bool {
 	if refusal, ok := err.(*retry.Error); ok { //nolint:errorlint // one that is wrapped is the service's
-		return errtree.Is(refusal.Reason, reason)
+		return wire.Is(refusal.Reason, reason)
 	}
-	return errtree.Is(err, reason)
+	return wire.Is(err, reason)
 }

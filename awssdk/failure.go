@@ -8,8 +8,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
-	"github.com/awsretry/awsretry/internal/hint"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // retryAfterHeader is the delay that a service asks for, in milliseconds.
@@ -68,7 +67,7 @@ func withHints(err error, throttled bool, now func() time.Time) error {
 		fields = modeledOf(err)
 		for _, text := range [...]string{header.Get("Retry-After"), fields.seconds} {
 			if !hinted {
-				after, hinted = hint.Parse(text, now)
+				after, hinted = wire.ParseRetryAfter(text, now)
 			}
 		}
 	}
@@ -80,7 +79,7 @@ func withHints(err error, throttled bool, now func() time.Time) error {
 
 // headerOf returns the header of the response; nil if there is none.
 func headerOf(err error) http.Header {
-	response, ok := errtree.As[*smithyhttp.ResponseError](err)
+	response, ok := wire.As[*smithyhttp.ResponseError](err)
 	if !ok || response.Response == nil || response.Response.Response == nil {
 		return nil
 	}

@@ -10,7 +10,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/entry"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -132,7 +132,7 @@ func isThrottle(service string, v reflect.Value, at string) bool {
 	case nested:
 		return isThrottle(service, v, rest)
 	default:
-		failed := classify.Outcome{Err: entry.CodeError(textOf(v)), Service: service}
+		failed := classify.Outcome{Err: wire.EntryCodeError(textOf(v)), Service: service}
 		return classify.Default().Classify(failed).Kind() == classify.Throttling
 	}
 }

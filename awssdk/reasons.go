@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // modeled is what the fields of a modeled error say.
@@ -18,7 +18,7 @@ type modeled struct {
 // modeledOf reads the outermost modeled error. The types of all services have the fields alike: they
 // are generated from models. An error without a type of its own has none, see smithy.GenericAPIError.
 func modeledOf(err error) (m modeled) {
-	errtree.Find(err, func(err error) bool {
+	wire.Find(err, func(err error) bool {
 		v := reflect.ValueOf(err)
 		if v.Kind() != reflect.Pointer || v.IsNil() || v.Elem().Kind() != reflect.Struct ||
 			!strings.Contains(v.Type().Elem().PkgPath(), "/service/") {

@@ -4,9 +4,9 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
+
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Codes maps error codes to kinds. KindNone says that a code means nothing, even if it
@@ -228,15 +228,5 @@ func CandidateSkew(sent, received, date time.Time, cached bool) (skew time.Durat
 // in decimal digits that fit an int64. It reports false for anything else, including a
 // negative number. A number too large for a Duration becomes the largest one.
 func ParseRetryAfterMillis(value string) (after time.Duration, ok bool) {
-	if value == "" || strings.Trim(value, "0123456789") != "" {
-		return 0, false
-	}
-	millis, err := strconv.ParseInt(value, 10, 64)
-	if err != nil {
-		return 0, false
-	}
-	if millis > math.MaxInt64/int64(time.Millisecond) {
-		return math.MaxInt64, true
-	}
-	return time.Duration(millis) * time.Millisecond, true
+	return wire.RetryAfterMillis(value)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/entry"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 func TestCodesOfEntriesAreSpelledInManyWays(t *testing.T) {
@@ -22,7 +22,7 @@ func TestCodesOfEntriesAreSpelledInManyWays(t *testing.T) {
 		"AccountDailyQuotaExceeded": classify.KindNone, "": classify.KindNone,
 	} {
 		for name, chain := range map[string]*classify.Chain{"default": classify.Default(), "compatible": classify.AWSCompatible()} {
-			require.Equal(t, kind, chain.Classify(classify.Outcome{Err: entry.CodeError(code)}).Kind(), "%s %s", name, code)
+			require.Equal(t, kind, chain.Classify(classify.Outcome{Err: wire.EntryCodeError(code)}).Kind(), "%s %s", name, code)
 		}
 	}
 }
@@ -31,7 +31,7 @@ func TestSpellingsOfEntriesAreNoneOfAnswers(t *testing.T) {
 	t.Parallel()
 	for _, code := range []string{"ThrottlingError", "InternalServerError"} {
 		require.False(t, classify.Default().Classify(classify.Outcome{Err: &serviceError{code: code}}).Retryable(), code)
-		require.True(t, classify.Default().Classify(classify.Outcome{Err: entry.Error{Err: &serviceError{code: code}}}).Retryable(), code)
+		require.True(t, classify.Default().Classify(classify.Outcome{Err: wire.EntryError{Err: &serviceError{code: code}}}).Retryable(), code)
 	}
 }
 
@@ -40,13 +40,13 @@ func TestUnavailableServiceIsAThrottleForFirehose(t *testing.T) {
 	for service, kind := range map[string]classify.Kind{
 		"firehose": classify.Throttling, "Firehose": classify.Throttling, "iotsitewise": classify.Transient, "": classify.Transient,
 	} {
-		outcome := classify.Outcome{Err: entry.CodeError("ServiceUnavailableException"), Service: service}
+		outcome := classify.Outcome{Err: wire.EntryCodeError("ServiceUnavailableException"), Service: service}
 		require.Equal(t, kind, classify.Default().Classify(outcome).Kind(), service)
 	}
 }
 
 func TestMarkOfAnEntryCounts(t *testing.T) {
 	t.Parallel()
-	marked := &classify.JudgedError{Verdict: classify.Forbidden(), Err: entry.CodeError("ThrottlingException")}
-	require.True(t, classify.Outcome{Err: entry.Error{Err: marked}}.Judge(classify.Default(), nil).Forbids())
+	marked := &classify.JudgedError{Verdict: classify.Forbidden(), Err: wire.EntryCodeError("ThrottlingException")}
+	require.True(t, classify.Outcome{Err: wire.EntryError{Err: marked}}.Judge(classify.Default(), nil).Forbids())
 }

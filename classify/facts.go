@@ -4,8 +4,7 @@ import (
 	"net"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errcode"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // facts has what an error and all that it wraps say, read in one pass for all built-in
@@ -104,7 +103,7 @@ type (
 	reasonedError   interface{ ThrottledBy() []Reason }
 	timeoutError    interface{ Timeout() bool }
 	faultError      interface{ ServerFault() bool }
-	entryError      interface{ BatchEntry() } // see internal/entry
+	entryError      interface{ BatchEntry() } // see wire.EntryError
 	skewError       interface {
 		ClockSkew() (used, observed time.Duration, ok bool)
 	}
@@ -119,7 +118,7 @@ type (
 	joined  interface{ Unwrap() []error }
 )
 
-// read reads what an error and all that it wraps say, at most errtree.Max errors. A switch
+// read reads what an error and all that it wraps say, at most wire.MaxErrors errors. A switch
 // over interfaces costs one type lookup, however many cases it has. So types that say more
 // than a status, a code and a hint come first, and only they cost a lookup for each thing
 // that they may say. The later cases have nothing else to say. What was read before an
@@ -127,8 +126,8 @@ type (
 //
 //nolint:errorlint // this is the walk itself
 func (f *facts) read(err error) {
-	defer func() { _ = recover() }() // of an error that panics, see errtree
-	for err != nil && f.count < errtree.Max {
+	defer func() { _ = recover() }() // of an error that panics, see wire.Find
+	for err != nil && f.count < wire.MaxErrors {
 		f.count++
 		if inner, known := f.readKnown(err); known {
 			err = inner
@@ -196,7 +195,7 @@ func (f *facts) readAll(errs []error) {
 	f.forked = true
 	for _, err := range errs {
 		switch {
-		case f.count >= errtree.Max:
+		case f.count >= wire.MaxErrors:
 			return
 		case err == nil:
 			f.count++
@@ -216,7 +215,7 @@ func (f *facts) addJudged(e *JudgedError) {
 
 func (f *facts) addCode(code string) {
 	if f.code == "" && code != "" {
-		f.code = errcode.Bare(code)
+		f.code = wire.BareCode(code)
 	}
 }
 

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
@@ -174,7 +174,7 @@ func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
 func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
 	t.Parallel()
 	throttle := codeError("Throttling")
-	near := errtree.Max - 1
+	near := wire.MaxErrors - 1
 	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(chainOf(near, throttle)))
 	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, throttle)))
 
@@ -186,7 +186,7 @@ func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
 	require.Equal(t, classify.Forbidden(), verdictOf(chainOf(near, judged)))
 	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, judged)))
 
-	wide := &web{inner: make([]error, 2*errtree.Max)}
+	wide := &web{inner: make([]error, 2*wire.MaxErrors)}
 	wide.inner[near-1] = throttle
 	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(wide))
 	wide.inner[near-1], wide.inner[near] = nil, throttle
@@ -222,7 +222,7 @@ func TestGraphOfErrorsIsJudgedAsTheListOfThem(t *testing.T) {
 				k.inner = append(k.inner, knots[random.IntN(len(knots))])
 			}
 		}
-		met, seen, left := []error{}, map[*knot]bool{}, errtree.Max
+		met, seen, left := []error{}, map[*knot]bool{}, wire.MaxErrors
 		var visit func(k *knot)
 		visit = func(k *knot) {
 			if left--; left < 0 {

@@ -3,7 +3,7 @@ package classify
 import (
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // modeledClassifier retries the errors in modeled_table.go: the models of AWS services mark
@@ -45,7 +45,7 @@ func kindIn(services, service string) Kind {
 
 // serviceOf returns the id of the service that smithy-go's operation errors name.
 func serviceOf(err error) (service string) {
-	errtree.Find(err, func(e error) bool {
+	wire.Find(err, func(e error) bool {
 		if e, ok := e.(interface{ Service() string }); ok {
 			service = e.Service()
 		}

@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Traits returns the classifier "traits", which reads what errors say about themselves. It
@@ -91,7 +91,7 @@ func (f *facts) faultOf(err error) fault {
 // says that the fault is the server's; [Traits] says why this takes reflection. A method
 // that takes arguments, or returns anything but one fmt.Stringer, does not count.
 func saysServerFault(err error) (says bool) {
-	errtree.Find(err, func(e error) bool {
+	wire.Find(err, func(e error) bool {
 		method := reflect.ValueOf(e).MethodByName("ErrorFault")
 		if !method.IsValid() || method.Type().NumIn() != 0 || method.Type().NumOut() != 1 {
 			return false

@@ -11,8 +11,7 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/awsretry/awsretry/internal/errtree"
-	"github.com/awsretry/awsretry/internal/lost"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // transportClassifier retries failures without an answer; [Default] says which. A throttle
@@ -43,11 +42,11 @@ func (*transportClassifier) opinion(o *Outcome, f *facts) Verdict {
 // isLost reports whether an error says by its text or by the fields of a reset stream that the connection was
 // lost. The texts of answers of a service do not count.
 func (f *facts) isLost(err error) bool {
-	loss := lost.OfStream(err)
-	if loss == lost.Nothing && f.code == "" && f.status < 300 {
-		loss = lost.Of(err)
+	loss := wire.StreamLossOf(err)
+	if loss == wire.LossNone && f.code == "" && f.status < 300 {
+		loss = wire.LossOf(err)
 	}
-	return loss == lost.Connection || loss == lost.Unprocessed
+	return loss == wire.LossConnection || loss == wire.LossUnprocessed
 }
 
 func ofLookup(lookup *net.DNSError) Verdict {
@@ -106,9 +105,9 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 	case *url.Error:
 		// With io.EOF net/http says that the server closed the connection without an
 		// answer. Elsewhere io.EOF is the end of a stream, which is no failure.
-		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || errtree.Is(e.Err, io.EOF))
+		f.addIf(disconnected, e.Temporary() || e.Err == io.EOF || wire.Is(e.Err, io.EOF))
 		f.addIf(timedOut, e.Timeout())
-		if status, ok := lost.Unopened(e.Err); ok {
+		if status, ok := wire.Unopened(e.Err); ok {
 			f.said |= disconnected
 			f.addStatus(status)
 		}

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Kind is the sort of failure that is retried. The cost and the delay of the retry
@@ -289,9 +289,9 @@ type JudgedError struct {
 func (e *JudgedError) Error() string {
 	switch {
 	case e.Err != nil:
-		return errtree.Text(e.Err)
+		return wire.Text(e.Err)
 	case e.Reason != nil:
-		return "classify: judged " + e.Verdict.String() + ": " + errtree.Text(e.Reason)
+		return "classify: judged " + e.Verdict.String() + ": " + wire.Text(e.Reason)
 	default:
 		return "classify: judged " + e.Verdict.String()
 	}

@@ -9,7 +9,7 @@ import (
 	"net/http/httptrace"
 	"sync/atomic"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -170,7 +170,7 @@ func (c *call) end(response *http.Response, err error) (*http.Response, error) {
 
 // wantsError reports whether err comes back instead of the response.
 func (c *call) wantsError(err error) bool {
-	if errtree.Is(err, retry.ErrCanceled) {
+	if wire.Is(err, retry.ErrCanceled) {
 		return true
 	}
 	_, refused := err.(*retry.Error) //nolint:errorlint // the refusal of this call

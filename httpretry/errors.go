@@ -7,8 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errtree"
-	"github.com/awsretry/awsretry/internal/lost"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -41,7 +40,7 @@ func (e *ResponseError) Error() string {
 		text += ": " + e.Code
 	}
 	if e.Err != nil {
-		text += ": " + errtree.Text(e.Err)
+		text += ": " + wire.Text(e.Err)
 	}
 	return text
 }
@@ -94,7 +93,7 @@ type connectionError struct {
 	status int // of a proxy's answer to CONNECT, if it is known
 }
 
-func (e *connectionError) Error() string { return errtree.Text(e.err) }
+func (e *connectionError) Error() string { return wire.Text(e.err) }
 func (e *connectionError) Unwrap() error { return e.err }
 
 // HTTPStatusCode returns the status of the answer, or 0.
@@ -106,7 +105,7 @@ func (e *connectionError) Temporary() bool { return true }
 // Timeout reports whether the connection timed out. url.Error, which http.Client returns,
 // calls it.
 func (e *connectionError) Timeout() (timeout bool) {
-	errtree.Find(e.err, func(err error) (found bool) {
+	wire.Find(e.err, func(err error) (found bool) {
 		switch err := err.(type) { //nolint:errorlint // one error of the walk
 		case *connectionError, *retry.Error, *url.Error: // what they wrap comes next
 		case interface{ Timeout() bool }:
@@ -132,10 +131,10 @@ func (c *call) explain(err error) error {
 	switch {
 	case c.Err() != nil:
 		return err
-	case c.connection.Load() == had && lost.Of(err) != lost.Blamed, errtree.Is(err, io.EOF):
+	case c.connection.Load() == had && wire.LossOf(err) != wire.LossBlamed, wire.Is(err, io.EOF):
 		return &connectionError{err: err}
 	case c.unsent():
-		status, _ := lost.Unopened(err)
+		status, _ := wire.Unopened(err)
 		return &connectionError{err, status}
 	default:
 		return err

@@ -6,8 +6,7 @@ import (
 	"net/http"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
-	"github.com/awsretry/awsretry/internal/lost"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -65,10 +64,10 @@ func (c *call) notAgain(why string) error {
 // unprocessed reports whether the server did not execute the request: it refused for now, there was
 // no connection, or the server gave up the connection before it came to the request.
 func (c *call) unprocessed(failure error) bool {
-	if answer, ok := errtree.As[*ResponseError](failure); ok {
+	if answer, ok := wire.As[*ResponseError](failure); ok {
 		return answer.refuses()
 	}
-	return c.unsent() || lost.Unsent(failure)
+	return c.unsent() || wire.Unsent(failure)
 }
 
 // refuses reports whether the server did not execute the request but asks to come again.

@@ -6,8 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errcode"
-	"github.com/awsretry/awsretry/internal/hint"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 const (
@@ -28,8 +27,8 @@ func (c *call) judge(response *http.Response) error {
 			e.Err = c.explain(err)
 		}
 	}
-	e.Code = strings.TrimSpace(errcode.Bare(e.Code))
-	e.after, e.inFull, e.hinted = hint.Of(response.Header, func() time.Time { return c.config.clock().Now() })
+	e.Code = strings.TrimSpace(wire.BareCode(e.Code))
+	e.after, e.inFull, e.hinted = wire.HintOf(response.Header, func() time.Time { return c.config.clock().Now() })
 	return e
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Attempt says which attempt of which loop a context belongs to.
@@ -114,13 +114,13 @@ func (e *AttemptTimeoutError) Timeout() bool { return true }
 
 // As lets errors.As look into what the attempt returned.
 func (e *AttemptTimeoutError) As(target any) bool {
-	left := errtree.Max
+	left := wire.MaxErrors
 	return e.find(&left, reflect.ValueOf(target).Elem())
 }
 
 // find inspects at most *left errors, also inside another AttemptTimeoutError.
 func (e *AttemptTimeoutError) find(left *int, target reflect.Value) bool {
-	return errtree.FindWithin(left, e.Err, func(err error) bool {
+	return wire.FindWithin(left, e.Err, func(err error) bool {
 		if found := reflect.ValueOf(err); found.Type().AssignableTo(target.Type()) {
 			target.Set(found)
 			return true

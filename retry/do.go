@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Do calls fn until it succeeds or the strategy gives up, and waits before each attempt as the
@@ -141,7 +141,7 @@ func (l *loop) begin(ctx context.Context, op *Operation) error {
 		}
 	}
 	l.token, l.denied = l.strategy.AcquireInitialToken(ctx, *op)
-	if l.denied != nil && errtree.Is(l.denied, ErrNoStrategy) {
+	if l.denied != nil && wire.Is(l.denied, ErrNoStrategy) {
 		return l.denied
 	}
 	// Without a token there is nothing to record, but one attempt is still made: a strategy
@@ -247,7 +247,7 @@ func (l *loop) asError(ctx context.Context, err, failure error) error {
 	if !ok || own == nil {
 		own = &Error{Reason: err, Attempts: l.attempts}
 	}
-	if failure != nil && own.Detail == nil && errtree.Is(own.Reason, ErrNotRetryable) {
+	if failure != nil && own.Detail == nil && wire.Is(own.Reason, ErrNotRetryable) {
 		return unmarked(failure)
 	}
 	l.refusal = l.complete(ctx, *own, failure)

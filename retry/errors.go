@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Reasons why an operation ends without success: each is the Reason of an [*Error], and
@@ -111,7 +111,7 @@ func (e *Error) Error() string {
 }
 
 // withoutPackage returns the text of an error without the package name.
-func withoutPackage(err error) string { return strings.TrimPrefix(errtree.Text(err), "retry: ") }
+func withoutPackage(err error) string { return strings.TrimPrefix(wire.Text(err), "retry: ") }
 
 // numbers returns what differs between errors with the same reason.
 func (e *Error) numbers() []string {
@@ -168,8 +168,8 @@ func (e *Error) ThrottledBy() []classify.Reason { return reasonsOf(e.Last) }
 // Timeout reports whether time ran out: at the caller's deadline, or in the last attempt.
 // [net/url.Error] calls it.
 func (e *Error) Timeout() bool {
-	timeout := errtree.Is(e.Detail, context.DeadlineExceeded)
-	return timeout || errtree.Find(e.Last, func(err error) (found bool) {
+	timeout := wire.Is(e.Detail, context.DeadlineExceeded)
+	return timeout || wire.Find(e.Last, func(err error) (found bool) {
 		switch err := err.(type) { //nolint:errorlint // one error of the walk
 		case *Error, *url.Error: // each asks what it wraps, which follows
 		case interface{ Timeout() bool }:
@@ -184,15 +184,15 @@ func (e *Error) Timeout() bool {
 // own loop for [ErrCanceled].
 func (e *Error) Because(ctx context.Context) *Error {
 	ended, cause := ctx.Err(), context.Cause(ctx)
-	if errtree.Is(e.Detail, ended) {
-		if !errtree.Is(e.Detail, cause) {
-			e.Detail = errtree.Join(e.Detail, cause)
+	if wire.Is(e.Detail, ended) {
+		if !wire.Is(e.Detail, cause) {
+			e.Detail = wire.Join(e.Detail, cause)
 		}
 		return e
 	}
-	if !errtree.Is(ended, cause) && !errtree.Is(e.Detail, cause) {
-		ended = errtree.Join(ended, cause)
+	if !wire.Is(ended, cause) && !wire.Is(e.Detail, cause) {
+		ended = wire.Join(ended, cause)
 	}
-	e.Detail = errtree.Join(ended, e.Detail)
+	e.Detail = wire.Join(ended, e.Detail)
 	return e
 }

@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errcode"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Event is one thing that happened. Fields that its kind does not set are zero.
@@ -137,7 +136,7 @@ func (e Event) Outcome() string {
 		return "success"
 	case e.Reason == ErrNotRetryable: //nolint:errorlint // with a rule around it, it is another word
 		return "not_retryable"
-	case errtree.Is(e.Reason, ErrNotRetryable):
+	case wire.Is(e.Reason, ErrNotRetryable):
 		return "rule" // which may hold any other reason
 	}
 	for _, reason := range [...]struct {
@@ -153,7 +152,7 @@ func (e Event) Outcome() string {
 		{ErrCanceled, "canceled"},
 		{ErrAborted, "aborted"},
 	} {
-		if errtree.Is(e.Reason, reason.err) {
+		if wire.Is(e.Reason, reason.err) {
 			return reason.word
 		}
 	}
@@ -171,9 +170,9 @@ func (e Event) ErrorType() string {
 		return ""
 	}
 	code := ""
-	if errtree.Find(e.Err, func(err error) bool {
+	if wire.Find(e.Err, func(err error) bool {
 		if coded, ok := err.(interface{ ErrorCode() string }); ok {
-			code = errcode.Bare(coded.ErrorCode())
+			code = wire.BareCode(coded.ErrorCode())
 		}
 		return isName(code)
 	}) {
@@ -212,7 +211,7 @@ func (e Event) LimitName() string {
 
 // reasonsOf returns the reasons of the outermost error that has some.
 func reasonsOf(err error) (reasons []classify.Reason) {
-	errtree.Find(err, func(err error) bool {
+	wire.Find(err, func(err error) bool {
 		switch err := err.(type) { //nolint:errorlint // one error of the walk
 		case *Error: // asks what it wraps, which follows
 		case interface{ ThrottledBy() []classify.Reason }:

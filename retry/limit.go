@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // LimitAttempt returns a context for one attempt of op that ends after the time that t allows, and the
@@ -228,13 +228,13 @@ func (l *AttemptLimit) Allowed() time.Duration {
 // endedByTimer reports whether the timer of the attempt, and not the caller, ended it. An error that
 // is not about a context is the answer of the service, however late.
 func endedByTimer(caller, attempt context.Context, err error) bool {
-	about := errtree.Is(err, context.DeadlineExceeded) || errtree.Is(err, context.Canceled)
+	about := wire.Is(err, context.DeadlineExceeded) || wire.Is(err, context.Canceled)
 	if !about || context.Cause(attempt) != context.DeadlineExceeded { //nolint:errorlint // the cause itself
 		return false
 	}
 	// If the caller had no more time either, the caller's end counts: its deadline, or the timer of
 	// an attempt around this one.
-	return !errtree.Is(caller.Err(), context.DeadlineExceeded) && !errtree.Is(context.Cause(caller), context.DeadlineExceeded)
+	return !wire.Is(caller.Err(), context.DeadlineExceeded) && !wire.Is(context.Cause(caller), context.DeadlineExceeded)
 }
 
 // attemptTimer ends an attempt of Do in time. A fixed timeout is a deadline of the context, which the

@@ -2,7 +2,7 @@ package retry
 
 import (
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Mark returns err as an error of the given kind that is retried as far as attempts and quota
@@ -36,7 +36,7 @@ func Permanent(err error) error {
 
 // unmarked removes the outermost marks.
 func unmarked(err error) error {
-	for range errtree.Max { // a mark may wrap itself
+	for range wire.MaxErrors { // a mark may wrap itself
 		judged, ok := err.(*classify.JudgedError) //nolint:errorlint // only the outermost
 		if !ok || judged == nil || judged.Err == nil {
 			break

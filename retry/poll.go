@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Interval is how long [Poll] waits between two polls. Only First must be set: then all waits are
@@ -167,7 +167,7 @@ func (p *polling) sleep(ctx context.Context) *Error {
 func (p *polling) complete(refusal *Error) *Error {
 	refusal.Polls, refusal.Elapsed = p.polls, p.readings.Since(p.start)
 	if p.answer != nil {
-		refusal.Detail = errtree.Join(refusal.Detail, fmt.Errorf("last answer: %s", shortened(p.answer)))
+		refusal.Detail = wire.Join(refusal.Detail, fmt.Errorf("last answer: %s", shortened(p.answer)))
 	}
 	return refusal
 }

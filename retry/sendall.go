@@ -9,7 +9,7 @@ import (
 	"slices"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/entry"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // Batch has the entries of [SendAll], and says how many of them fit into one call.
@@ -209,7 +209,7 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 	}
 	progress := slices.ContainsFunc(got, func(one Sent[R]) bool { return one.Err == nil })
 	var failure, last error // of an entry that is sent again, and of one that is not
-	var of entry.Error      // the same as failure, for its counts
+	var of wire.EntryError  // the same as failure, for its counts
 	var kind, lastVerdict classify.Verdict
 	again, throttles := s.pending[:0], 0
 	for n, e := range s.pending {
@@ -219,7 +219,7 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 			s.wrote++
 			continue
 		}
-		failed := entry.Error{Err: one.Err}
+		failed := wire.EntryError{Err: one.Err}
 		verdict := s.strategy.Judge(s.op, failed)
 		final := one.Final || !verdict.Retryable()
 		s.sent[e.index] = Sent[R]{Value: one.Value, Err: unmarked(one.Err), Final: final}

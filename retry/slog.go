@@ -5,7 +5,7 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // longWait is the shortest expected wait for the send rate that is logged.
@@ -71,7 +71,7 @@ func (o SlogObserver) log(ctx context.Context, level slog.Level, message string,
 		attrs = append(attrs, slog.Any("throttled_by", reasons))
 	}
 	if e.Err != nil {
-		attrs = append(attrs, slog.String("error", errtree.Text(e.Err)))
+		attrs = append(attrs, slog.String("error", wire.Text(e.Err)))
 	}
 	logger.LogAttrs(ctx, level, message, attrs...)
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/hint"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // answerError is the answer of a service that the flags describe.
@@ -63,7 +63,7 @@ func (e *answerError) addHeader(text string) error {
 			e.millis = &after
 		}
 	case "retry-after":
-		if after, read = hint.Seconds(value); read {
+		if after, read = wire.RetryAfterSeconds(value); read {
 			e.seconds = &after
 		}
 	}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/backoff"
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -44,11 +44,11 @@ func (o *operation) judge(ctx context.Context, failure error) {
 // markOf returns the mark of an error that keeps a failure with this verdict from being retried: the one that Unwrap() error
 // leads to; nil if there is none.
 func markOf(failure error, v classify.Verdict) *classify.JudgedError {
-	for left := errtree.Max; !v.Retryable() && failure != nil && left > 0; left-- {
+	for left := wire.MaxErrors; !v.Retryable() && failure != nil && left > 0; left-- {
 		if mark, ok := failure.(*classify.JudgedError); ok && mark != nil && mark.Err != nil { //nolint:errorlint // one error of the walk
 			return mark
 		}
-		failure = errtree.Unwrap(failure)
+		failure = wire.Unwrap(failure)
 	}
 	return nil
 }
@@ -90,7 +90,7 @@ func (o *operation) forbids(ctx context.Context) *retry.Error {
 		gone = o.engine.gone(ctx)
 	}
 	// If the failure is the end of ctx, the operation was canceled, even if a classifier would retry such errors.
-	endedWith := gone != nil && (errtree.Is(o.found.failure, gone) || errtree.Is(o.found.failure, context.Cause(ctx)))
+	endedWith := gone != nil && (wire.Is(o.found.failure, gone) || wire.Is(o.found.failure, context.Cause(ctx)))
 	switch {
 	case !retryable && !endedWith:
 		return o.refusal(retry.Error{Reason: retry.ErrNotRetryable})
@@ -100,7 +100,7 @@ func (o *operation) forbids(ctx context.Context) *retry.Error {
 		refusal := o.canceled(ctx)
 		if o.found.before != nil && endedWith {
 			// The attempt says only that the caller is gone; the one before says what the service answered.
-			refusal.Last, refusal.Detail = o.found.before, errtree.Join(refusal.Detail, o.found.failure)
+			refusal.Last, refusal.Detail = o.found.before, wire.Join(refusal.Detail, o.found.failure)
 		}
 		return refusal
 	case o.found.rule != nil:
@@ -237,13 +237,13 @@ func (r *record) refuse(refusal *retry.Error) error {
 	final := refusal.Reason == retry.ErrNotRetryable //nolint:errorlint // the same value
 	if r.scope.Err != nil && !final {
 		told := *refusal // which an observer may have
-		told.Detail = errtree.Join(told.Detail, r.scope.Err)
+		told.Detail = wire.Join(told.Detail, r.scope.Err)
 		refusal = &told
 	}
 	if r.engine.observed {
 		r.tally.reason = refusal.Reason
 		if final {
-			r.tally.reason = errtree.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
+			r.tally.reason = wire.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
 		}
 		r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
 	}

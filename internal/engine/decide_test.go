@@ -9,8 +9,8 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/testonly/play"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -63,7 +63,7 @@ func TestClassifierIsToldTheOperationAndTheAttempt(t *testing.T) {
 
 func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {
 	t.Parallel()
-	part := entry.Error{Err: errThrottle, Throttled: 1, Entries: 4}
+	part := wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4}
 	failures := []error{errThrottle, errThrottle, part, part, errThrottle, errThrottle}
 	const short, second = 50 * time.Millisecond, time.Second
 	for name, c := range map[string]struct {

@@ -5,11 +5,10 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/entry"
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -269,7 +268,7 @@ func (r *record) fail(failure error) {
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.
 func (r *record) report(result retry.Result) {
 	if r.found.throttled && r.scope.Limiter != nil {
-		if batch, ok := errtree.As[entry.Error](r.found.failure); ok && batch.Throttled > 0 {
+		if batch, ok := wire.As[wire.EntryError](r.found.failure); ok && batch.Throttled > 0 {
 			r.wrote, r.granted.delay = r.made, 0
 			r.found.throttled = r.limited && r.scope.Throttled(batch.Throttled, batch.Entries)
 		}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/internal/entry"
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -178,7 +178,7 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 
 func TestFailureWithThrottledEntriesCountsForItsShareHoweverItIsReported(t *testing.T) {
 	t.Parallel()
-	failure := entry.Error{Err: errThrottle, Throttled: 1, Entries: 4}
+	failure := wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4}
 	for name, report := range map[string]func(s retry.Strategy, token retry.Token){
 		"refresh": func(s retry.Strategy, token retry.Token) {
 			_, _ = s.RefreshRetryToken(context.Background(), token, failure)

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"time"
 
-	"github.com/awsretry/awsretry/internal/errtree"
 	"github.com/awsretry/awsretry/internal/instant"
 	"github.com/awsretry/awsretry/internal/token"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -165,14 +165,14 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 
 // notSent says why an attempt got no send token.
 func (o *operation) notSent(ctx context.Context, err error) *retry.Error {
-	refused, ok := errtree.As[*ratelimit.WaitError](err)
+	refused, ok := wire.As[*ratelimit.WaitError](err)
 	if !ok && ctx.Err() != nil {
 		return o.canceled(ctx)
 	}
 	if !ok {
 		return o.refusal(retry.Error{Reason: retry.ErrSendRateLimited, Detail: err})
 	}
-	refusal := retry.Error{Detail: errtree.Join(retry.ErrSendRateLimited, refused), Wait: refused.Wait.Expected}
+	refusal := retry.Error{Detail: wire.Join(retry.ErrSendRateLimited, refused), Wait: refused.Wait.Expected}
 	switch {
 	case errors.Is(refused, context.DeadlineExceeded):
 		refusal.Reason = retry.ErrDeadline

@@ -23,7 +23,7 @@ import (
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/internal/hint"
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -87,7 +87,7 @@ func (e answerError) ErrorCode() string      { return e.Header.Get("X-Amzn-Error
 func (e answerError) RetryAfterInFull() bool { return true }
 
 func (e answerError) RetryAfter() (time.Duration, bool) {
-	return hint.Parse(e.Header.Get("Retry-After"), time.Now)
+	return wire.ParseRetryAfter(e.Header.Get("Retry-After"), time.Now)
 }
 
 func viaDo(ctx context.Context, t *testing.T, base http.RoundTripper, url string) error {

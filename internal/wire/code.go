@@ -1,12 +1,11 @@
-// Package errcode reads the error codes of AWS services.
-package errcode
+package wire
 
 import "strings"
 
-// Bare returns an error code without what the wire formats put around it: the
+// BareCode returns an error code without what the wire formats put around it: the
 // namespace of com.amazon#Code and the address of Code:http://... . It is empty if
 // nothing else is there.
-func Bare(code string) string {
+func BareCode(code string) string {
 	if end := strings.IndexByte(code, ':'); end >= 0 {
 		code = code[:end]
 	}

@@ -1,4 +1,4 @@
-package hint_test
+package wire_test
 
 import (
 	"math"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/hint"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 func TestHeadersAskForAWait(t *testing.T) {
@@ -34,7 +34,7 @@ func TestHeadersAskForAWait(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			header := http.Header{"Retry-After": {c.seconds}, "X-Amz-Retry-After": {c.millis}}
-			after, inFull, ok := hint.Of(header, func() time.Time { return now })
+			after, inFull, ok := wire.HintOf(header, func() time.Time { return now })
 			require.Equal(t, !c.none, ok)
 			require.Equal(t, !c.none && c.name != "milliseconds win", inFull, "only Retry-After")
 			require.Equal(t, c.want, after)

@@ -1,14 +1,13 @@
-// Package lost recognizes failures of connections that net/http reports with nothing but a text, or with
+package wire
+
+// This file recognizes failures of connections that net/http reports with nothing but a text, or with
 // nothing but the fields of an error that is not exported. It was written for the net/http of Go 1.26.
-package lost
 
 import (
 	"io"
 	"net"
 	"reflect"
 	"strings"
-
-	"github.com/awsretry/awsretry/internal/errtree"
 )
 
 // Loss is what an error says of a connection and of the request that was sent over it.
@@ -16,21 +15,21 @@ type Loss uint8
 
 // The losses.
 const (
-	Nothing     Loss = iota // the error says nothing of either
-	Connection              // the connection was lost, perhaps after the server had processed the request
-	Unprocessed             // the server has not processed the request
-	Blamed                  // the server blames the client: what it has sent, or the protocol that it speaks
+	LossNone        Loss = iota // the error says nothing of either
+	LossConnection              // the connection was lost, perhaps after the server had processed the request
+	LossUnprocessed             // the server has not processed the request
+	LossBlamed                  // the server blames the client: what it has sent, or the protocol that it speaks
 )
 
-// Of returns what an error and the errors that it wraps say. The first that says something
+// LossOf returns what an error and the errors that it wraps say. The first that says something
 // counts, but that of an HTTP/2 stream counts before any text.
-func Of(err error) Loss { return of(err, true) }
+func LossOf(err error) Loss { return lossOf(err, true) }
 
-// OfStream is [Of] for an error whose texts may be those of a service.
-func OfStream(err error) Loss { return of(err, false) }
+// StreamLossOf is [LossOf] for an error whose texts may be those of a service.
+func StreamLossOf(err error) Loss { return lossOf(err, false) }
 
-func of(err error, texts bool) (loss Loss) {
-	errtree.Find(err, func(e error) bool {
+func lossOf(err error, texts bool) (loss Loss) {
+	Find(err, func(e error) bool {
 		if stream, ok := asStream(e); ok {
 			loss = ofCode(stream.Code, stream.Cause != nil && stream.Cause.Error() == fromPeer)
 			return true
@@ -41,7 +40,7 @@ func of(err error, texts bool) (loss Loss) {
 		switch e := e.(type) { //nolint:errorlint // an error that wraps is not asked for its text
 		case interface{ Unwrap() error }, interface{ Unwrap() []error }:
 		default:
-			if loss == Nothing {
+			if loss == LossNone {
 				loss = ofText(e.Error())
 			}
 		}
@@ -53,16 +52,16 @@ func of(err error, texts bool) (loss Loss) {
 // Unsent reports whether an error says that no byte of the request has reached a server: there was no
 // connection, or none through a proxy.
 func Unsent(err error) bool {
-	if op, ok := errtree.As[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
+	if op, ok := As[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
 		return true
 	}
-	_, nameless := errtree.As[*net.DNSError](err)
-	return nameless || Of(err) == Unprocessed
+	_, nameless := As[*net.DNSError](err)
+	return nameless || LossOf(err) == LossUnprocessed
 }
 
 // Unopened reports whether net/http says with err, and with nothing but its text, that it could not open a connection: the TLS
-// handshake has failed, or a proxy has refused the tunnel. Of the proxy's answer to CONNECT it keeps only the text after the
-// status. Of a usual text Unopened returns the status again. Besides the phrases of RFC 9110 and RFC 6585 it knows those of nginx,
+// handshake has failed, or a proxy has refused the tunnel. LossOf the proxy's answer to CONNECT it keeps only the text after the
+// status. LossOf a usual text Unopened returns the status again. Besides the phrases of RFC 9110 and RFC 6585 it knows those of nginx,
 // HAProxy and Apache httpd. A proxy's own words could be those of any error.
 func Unopened(err error) (status int, ok bool) {
 	if reflect.TypeOf(err) != reflect.TypeOf(io.EOF) { // not made by errors.New
@@ -127,16 +126,16 @@ func codeNames() [14]string {
 func ofCode(code uint32, byPeer bool) Loss {
 	switch code {
 	case 0x7: // REFUSED_STREAM
-		return Unprocessed
+		return LossUnprocessed
 	case 0x1, 0x3, 0x5, 0x6, 0x9, 0xc, 0xd:
 		// PROTOCOL_ERROR, which may also be a limit on streams, so that net/http itself tries again; FLOW_CONTROL_ERROR,
 		// STREAM_CLOSED, FRAME_SIZE_ERROR, COMPRESSION_ERROR, INADEQUATE_SECURITY, HTTP_1_1_REQUIRED.
 		if byPeer {
-			return Blamed
+			return LossBlamed
 		}
-		return Nothing // it is not HTTP/2 what the server speaks
+		return LossNone // it is not HTTP/2 what the server speaks
 	default:
-		return Connection // where HTTP/1.1 would cut the connection
+		return LossConnection // where HTTP/1.1 would cut the connection
 	}
 }
 
@@ -163,19 +162,19 @@ func ofText(text string) Loss {
 		start string
 		loss  Loss
 	}{
-		{"http2: Transport received Server's graceful shutdown GOAWAY", Unprocessed},
-		{"http2: Transport received GOAWAY from server", Unprocessed},
-		{"http2: client conn could not be established", Unprocessed},
-		{"http2: server sent GOAWAY and closed the connection", Connection},
-		{"http2: client connection lost", Connection},
-		{"malformed HTTP status code ", Connection}, // in the middle of a status line
+		{"http2: Transport received Server's graceful shutdown GOAWAY", LossUnprocessed},
+		{"http2: Transport received GOAWAY from server", LossUnprocessed},
+		{"http2: client conn could not be established", LossUnprocessed},
+		{"http2: server sent GOAWAY and closed the connection", LossConnection},
+		{"http2: client connection lost", LossConnection},
+		{"malformed HTTP status code ", LossConnection}, // in the middle of a status line
 	} {
 		if strings.HasPrefix(text, known.start) {
 			return known.loss
 		}
 	}
 	if text == "http: server closed idle connection" {
-		return Connection
+		return LossConnection
 	}
 	if stream, ok := strings.CutPrefix(text, "stream error: "); ok {
 		return ofStreamText(stream)
@@ -183,7 +182,7 @@ func ofText(text string) Loss {
 	if around, ok := strings.CutPrefix(text, "http2: Transport: cannot retry err ["); ok {
 		return ofText(around) // of a body that net/http cannot send again
 	}
-	return Nothing
+	return LossNone
 }
 
 // ofStreamText returns what the rest of a text about a stream that was reset says, such as
@@ -197,7 +196,7 @@ func ofStreamText(text string) Loss {
 		}
 	}
 	if strings.HasPrefix(text, "unknown error code ") {
-		return Connection
+		return LossConnection
 	}
-	return Nothing
+	return LossNone
 }

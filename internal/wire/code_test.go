@@ -1,11 +1,11 @@
-package errcode_test
+package wire_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/errcode"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 func TestBareCodeIsWhatIsLeftWithoutTheWire(t *testing.T) {
@@ -21,6 +21,6 @@ func TestBareCodeIsWhatIsLeftWithoutTheWire(t *testing.T) {
 		"#":                               "",
 		":":                               "",
 	} {
-		require.Equal(t, want, errcode.Bare(code), "%q", code)
+		require.Equal(t, want, wire.BareCode(code), "%q", code)
 	}
 }

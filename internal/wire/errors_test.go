@@ -1,4 +1,4 @@
-package errtree_test
+package wire_test
 
 import (
 	"errors"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/internal/errtree"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // list is an error that wraps several and cannot be compared. It says that it is every list of four.
@@ -86,26 +86,26 @@ func TestFindsWhatTheStandardLibraryFinds(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		err := grow(random, 5)
 		for _, target := range []error{io.EOF, io.ErrUnexpectedEOF, number(1), alias{io.EOF}, list{io.EOF}, make(list, 4), err, nil} {
-			require.Equal(t, errors.Is(err, target), errtree.Is(err, target), "seed %d, target %v", seed, target)
+			require.Equal(t, errors.Is(err, target), wire.Is(err, target), "seed %d, target %v", seed, target)
 		}
 		requireSame[number](t, err)
 		requireSame[numbered](t, err)
 		requireSame[alias](t, err)
 		requireSame[list](t, err)
-		if errtree.Is(err, number(1)) {
+		if wire.Is(err, number(1)) {
 			found++
 		}
 	}
 	require.Positive(t, found)
-	require.True(t, errtree.Is(nil, nil))
-	require.False(t, errtree.Is(nil, io.EOF))
+	require.True(t, wire.Is(nil, nil))
+	require.False(t, wire.Is(nil, io.EOF))
 	requireSame[number](t, nil)
 }
 
 func requireSame[T error](t *testing.T, err error) {
 	t.Helper()
 	want, wantOK := errors.AsType[T](err)
-	got, ok := errtree.As[T](err)
+	got, ok := wire.As[T](err)
 	require.Equal(t, wantOK, ok)
 	require.Equal(t, want, got)
 }
@@ -115,10 +115,10 @@ func TestLooksAtNoMoreThanTheLimit(t *testing.T) {
 	self := &loop{}
 	self.inner = []error{self, nil, self}
 	looked := 0
-	require.False(t, errtree.Find(self, func(error) bool { looked++; return false }))
+	require.False(t, wire.Find(self, func(error) bool { looked++; return false }))
 	require.Positive(t, looked)
-	require.LessOrEqual(t, looked, errtree.Max)
-	require.False(t, errtree.Is(self, io.EOF))
+	require.LessOrEqual(t, looked, wire.MaxErrors)
+	require.False(t, wire.Is(self, io.EOF))
 
 	for name, after := range map[string]func(n int) error{
 		"errors that wrap one": func(n int) (err error) {
@@ -137,10 +137,10 @@ func TestLooksAtNoMoreThanTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			for _, before := range []int{errtree.Max - 1, errtree.Max} {
-				require.Equal(t, before < errtree.Max, errtree.Is(after(before), number(7)))
-				_, ok := errtree.As[number](after(before))
-				require.Equal(t, before < errtree.Max, ok)
+			for _, before := range []int{wire.MaxErrors - 1, wire.MaxErrors} {
+				require.Equal(t, before < wire.MaxErrors, wire.Is(after(before), number(7)))
+				_, ok := wire.As[number](after(before))
+				require.Equal(t, before < wire.MaxErrors, ok)
 			}
 		})
 	}
@@ -150,9 +150,9 @@ func TestPartsOfAWalkShareTheLimit(t *testing.T) {
 	t.Parallel()
 	left, looked := 3, 0
 	look := func(error) bool { looked++; return false }
-	require.False(t, errtree.FindWithin(&left, io.EOF, look))
+	require.False(t, wire.FindWithin(&left, io.EOF, look))
 	require.Equal(t, []int{2, 1}, []int{left, looked})
-	require.False(t, errtree.FindWithin(&left, errors.Join(io.EOF, io.EOF, io.EOF), look))
+	require.False(t, wire.FindWithin(&left, errors.Join(io.EOF, io.EOF, io.EOF), look))
 	require.Equal(t, []int{0, 3}, []int{left, looked})
 }
 
@@ -160,8 +160,8 @@ func TestPartsOfAWalkShareTheLimit(t *testing.T) {
 func TestLooksAllocateNothing(t *testing.T) {
 	err := fmt.Errorf("wrap: %w", list{io.EOF, number(1)})
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		errtree.Is(err, io.ErrUnexpectedEOF)
-		_, _ = errtree.As[alias](err)
+		wire.Is(err, io.ErrUnexpectedEOF)
+		_, _ = wire.As[alias](err)
 	}))
 }
 
@@ -203,41 +203,41 @@ func TestErrorsThatPanicHaveNothingToSay(t *testing.T) {
 			for where, err := range map[string]error{
 				"alone": odd, "wrapped": fmt.Errorf("wrap: %w", odd), "before another": errors.Join(odd, io.EOF),
 			} {
-				require.Equal(t, where == "before another", errtree.Is(err, io.EOF), where)
-				_, ok := errtree.As[number](err)
+				require.Equal(t, where == "before another", wire.Is(err, io.EOF), where)
+				_, ok := wire.As[number](err)
 				require.False(t, ok, where)
-				_, ok = errtree.As[*fielded](err)
+				_, ok = wire.As[*fielded](err)
 				require.False(t, ok, where)
-				_, ok = errtree.As[*net.OpError](err)
+				_, ok = wire.As[*net.OpError](err)
 				require.False(t, ok, where)
-				require.NotEmpty(t, errtree.Text(odd))
+				require.NotEmpty(t, wire.Text(odd))
 			}
-			require.NoError(t, errtree.Unwrap(odd))
+			require.NoError(t, wire.Unwrap(odd))
 		})
 	}
-	require.Equal(t, "<nil>", errtree.Text((*fielded)(nil)))
-	require.Equal(t, "EOF", errtree.Text(io.EOF))
-	require.Equal(t, io.EOF, errtree.Unwrap(&fielded{inner: io.EOF}))
+	require.Equal(t, "<nil>", wire.Text((*fielded)(nil)))
+	require.Equal(t, "EOF", wire.Text(io.EOF))
+	require.Equal(t, io.EOF, wire.Unwrap(&fielded{inner: io.EOF}))
 }
 
 func TestErrorsThatCannotBeComparedAreNotEqual(t *testing.T) {
 	t.Parallel()
 	for _, odd := range []error{list{io.EOF}, cause{[]int{1}}, cause{cause{[]int{1}}}} {
-		require.False(t, errtree.Is(odd, odd))
-		require.False(t, errtree.Is(fmt.Errorf("wrap: %w", odd), odd))
-		require.True(t, errtree.Is(errors.Join(odd, io.EOF), io.EOF))
+		require.False(t, wire.Is(odd, odd))
+		require.False(t, wire.Is(fmt.Errorf("wrap: %w", odd), odd))
+		require.True(t, wire.Is(errors.Join(odd, io.EOF), io.EOF))
 	}
-	require.True(t, errtree.Is(cause{1}, cause{1}))
-	require.False(t, errtree.Is(cause{[]int{1}}, cause{1}))
+	require.True(t, wire.Is(cause{1}, cause{1}))
+	require.False(t, wire.Is(cause{[]int{1}}, cause{1}))
 }
 
 func TestJoinedErrorIsBothAndEitherMayBeNil(t *testing.T) {
 	t.Parallel()
 	first, second := errors.New("first"), errors.New("second")
-	require.EqualError(t, errtree.Join(first, second), "first: second")
-	require.ErrorIs(t, errtree.Join(first, second), first)
-	require.ErrorIs(t, errtree.Join(first, second), second)
-	require.Equal(t, first, errtree.Join(first, nil))
-	require.Equal(t, second, errtree.Join(nil, second))
-	require.NoError(t, errtree.Join(nil, nil))
+	require.EqualError(t, wire.Join(first, second), "first: second")
+	require.ErrorIs(t, wire.Join(first, second), first)
+	require.ErrorIs(t, wire.Join(first, second), second)
+	require.Equal(t, first, wire.Join(first, nil))
+	require.Equal(t, second, wire.Join(nil, second))
+	require.NoError(t, wire.Join(nil, nil))
 }

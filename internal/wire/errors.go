@@ -1,11 +1,14 @@
-// Package errtree looks through an error and the errors that it wraps, as errors.Is and
-// errors.AsType do. Unlike these, it comes to an end where an error wraps itself, and it
-// survives errors that panic.
+// Package wire reads what came over the network: errors and what they wrap, the codes of services, lost connections, hints of
+// how long to wait, and the errors of the entries of a batch.
+//
+// [Find], [Is] and [As] look through an error and the errors that it wraps, as errors.Is and
+// errors.AsType do. Unlike these, they come to an end where an error wraps itself, and they
+// survive errors that panic.
 //
 // An error that panics when it is asked, such as a nil pointer of a type whose methods read a
 // field, has nothing more to say and wraps nothing. An error that cannot be compared is equal
 // to no other one.
-package errtree
+package wire
 
 import (
 	"errors"
@@ -13,15 +16,15 @@ import (
 	"reflect"
 )
 
-// Max is how many errors a walk looks at, in the order of errors.Is: an error, then the errors
-// that it wraps. Those after the first Max count as absent. A nil in a list of errors counts as
+// MaxErrors is how many errors a walk looks at, in the order of errors.Is: an error, then the errors
+// that it wraps. Those after the first MaxErrors count as absent. A nil in a list of errors counts as
 // one.
-const Max = 1000
+const MaxErrors = 1000
 
-// Find calls found with err and the errors that it wraps, Max at most, until found returns true.
+// Find calls found with err and the errors that it wraps, MaxErrors at most, until found returns true.
 // It reports whether found did. A found that panics counts as an error that does.
 func Find(err error, found func(err error) bool) bool {
-	left := Max
+	left := MaxErrors
 	return FindWithin(&left, err, found)
 }
 

@@ -1,0 +1,26 @@
+package wire
+
+// EntryError marks the error of an entry of a batch. Services spell the codes of entries in other ways than those of answers,
+// and package classify reads them so.
+type EntryError struct {
+	Err error
+	// Throttled of Entries were throttled, if others were written. Both are zero if none was.
+	Throttled, Entries int
+}
+
+func (e EntryError) Error() string { return e.Err.Error() }
+func (e EntryError) Unwrap() error { return e.Err }
+
+// BatchEntry is what package classify looks for.
+func (EntryError) BatchEntry() {}
+
+// EntryCodeError is the error of an entry of which only the code is known.
+type EntryCodeError string
+
+func (c EntryCodeError) Error() string { return string(c) }
+
+// ErrorCode returns the code.
+func (c EntryCodeError) ErrorCode() string { return string(c) }
+
+// BatchEntry is what package classify looks for.
+func (EntryCodeError) BatchEntry() {}
