@@ -152,7 +152,7 @@ fix: ## rewrite outdated idioms
 	$(call in,$(MODULES),go fix -tags browser,dynalite,long,servers,tables ./...)
 
 .PHONY: path
-path: ## compare the files that one retry runs through with the architecture page
+path: ## compare the files that one retry runs through with the architecture page, and count what the smallest retry executes
 	lab/scripts/path
 
 .PHONY: bench

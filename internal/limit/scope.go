@@ -77,6 +77,27 @@ func (s *Scope) Throttled(throttled, entries int) bool {
 	return (throttled > 0 || entries > 0 || s.batches.missing.Load() > 0) && s.batches.Throttled(throttled, entries)
 }
 
+// Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
+func (t *Table) Ended(s *Scope, lacked bool) {
+	if !lacked && s.Quota.Full() {
+		return
+	}
+	s.strained.Add(1)
+	if lacked {
+		s.refused.Add(1)
+	}
+	s.ended.Store(int64(t.config.Clock.Now().Sub(t.config.Start)))
+	if s.use.Load() == gone && s != t.overflow.Load() {
+		t.keepCounts(s)
+	}
+}
+
+// keepCounts takes over the counts of a scope that is gone. Who counts in it looks afterwards whether it is, so that none is lost.
+func (t *Table) keepCounts(s *Scope) {
+	t.strained.Add(s.strained.Swap(0))
+	t.refused.Add(s.refused.Swap(0))
+}
+
 // AttemptTime estimates how long the attempts of a scope take, so that no send token is spent on an attempt
 // that the deadline of its caller cuts short. It is the estimate of round-trip times of RFC 6298,
 // section 2, but it begins without a deviation and adds the deviation twice, not four times, because

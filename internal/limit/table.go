@@ -256,27 +256,6 @@ func (t *Table) evictLocked(s *Scope, now time.Time, evicted func(s *Scope)) {
 	t.unlocked(func() { evicted(s) })
 }
 
-// Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
-func (t *Table) Ended(s *Scope, lacked bool) {
-	if !lacked && s.Quota.Full() {
-		return
-	}
-	s.strained.Add(1)
-	if lacked {
-		s.refused.Add(1)
-	}
-	s.ended.Store(int64(t.config.Clock.Now().Sub(t.config.Start)))
-	if s.use.Load() == gone && s != t.overflow.Load() {
-		t.keepCounts(s)
-	}
-}
-
-// keepCounts takes over the counts of a scope that is gone. Who counts in it looks afterwards whether it is, so that none is lost.
-func (t *Table) keepCounts(s *Scope) {
-	t.strained.Add(s.strained.Swap(0))
-	t.refused.Add(s.refused.Swap(0))
-}
-
 // Snapshot returns the state of the pool and of the scopes, sorted by name.
 func (t *Table) Snapshot() retry.Snapshot {
 	snapshot := retry.Snapshot{
