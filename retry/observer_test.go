@@ -17,7 +17,7 @@ func TestObserverThatPanicsHearsOfTheEnd(t *testing.T) {
 	s := modes(t, &clock.Fake{}, func(config *standard.Config) {
 		config.Observer = retry.Observers(nil, retry.ObserverFunc(func(context.Context, retry.Event) { panic("observer") }), r)
 	})["standard"]
-	require.NoError(t, s.RecordSuccess(sent(t, s, ordersTable()), retry.Result{}))
+	require.NoError(t, s.RecordSuccess(sent(t.Context(), t, s, ordersTable()), retry.Result{}))
 	require.Len(t, r.events, 3, "scope created, attempt ended, operation ended: a panic is that of one observer")
 	require.Nil(t, retry.Observers(nil, nil))
 	require.Same(t, r, retry.Observers(nil, r))

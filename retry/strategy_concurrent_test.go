@@ -140,82 +140,32 @@ func TestTokenStormConcurrentSafe(t *testing.T) {
 	}
 }
 
-// TestTokensConcurrentSafe lets goroutines fight for the same tokens: each
-// operation ends in one way, and the quota is the sum of the successes.
-func TestTokensConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	const operations = 400
-	change := func(c *standard.Config) { c.QuotaCapacity, c.QuotaInitial, c.MaxAttempts = new(operations), new(0), 1 }
-	for mode, s := range modes(t, clock.System{}, change) {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			ends := make([]ending, operations)
-			var wg sync.WaitGroup
-			for i := range ends {
-				token := acquire(t, s)
-				wg.Go(func() { ends[i].waited = token.Wait(t.Context()) })
-				wg.Go(func() { ends[i].success = s.RecordSuccess(token, retry.Result{}) })
-				wg.Go(func() { ends[i].failure = s.RecordFailure(token, errServer) })
-				wg.Go(func() { _, ends[i].refresh = s.RefreshRetryToken(t.Context(), token, errServer) })
-			}
-			wg.Wait()
-			successes := 0
-			for _, e := range ends {
-				if e.success == nil {
-					successes++
-					require.Equal(t, retry.ErrTokenUsed, e.failure)
-					require.Equal(t, retry.ErrTokenUsed, e.refresh)
-				}
-				if !errors.Is(e.refresh, retry.ErrAttemptsExhausted) {
-					require.Equal(t, retry.ErrTokenUsed, e.refresh)
-				}
-				for _, err := range []error{e.waited, e.success, e.failure} {
-					if err != nil {
-						require.Equal(t, retry.ErrTokenUsed, err)
-					}
-				}
-			}
-			require.Equal(t, successes, s.Snapshot().Scopes[0].Quota)
-		})
-	}
-}
-
-// ending is what the four calls for one token said.
-type ending struct{ waited, success, failure, refresh error }
-
 // Every operation has one end, and an identity of its own.
 func TestOperationsHaveOneEndEachConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const workers, each = 8, 200
-	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
-		t.Helper()
+	inBoth(t, "", nil, func(t world) {
 		var made atomic.Int64
 		var wg sync.WaitGroup
 		for range workers {
 			wg.Go(func() {
 				for i := range each {
-					op := ordersTable()
-					op.MaxAttempts = 1
-					_ = retry.DoErr(t.Context(), s, op, func(context.Context) error {
+					_ = retry.DoErr(t.Context(), t, retry.Operation{MaxAttempts: 1}, func(context.Context) error {
 						made.Add(1)
-						if i%3 == 0 {
-							return errServer
-						}
-						return nil
+						return []error{nil, errServer}[i%2]
 					})
 				}
 			})
 		}
 		wg.Wait()
-		ends, attempts := r.of(retry.OperationEnded), 0
-		ids := map[uint64]int{}
+		ends, attempts, ids := t.of(retry.OperationEnded), 0, map[uint64]bool{}
 		for _, e := range ends {
-			ids[e.OperationID]++
+			ids[e.OperationID] = true
 			attempts += e.Attempt
 		}
 		require.Len(t, ends, workers*each)
 		require.Len(t, ids, workers*each)
 		require.EqualValues(t, made.Load(), attempts)
-		require.Len(t, r.of(retry.AttemptEnded), attempts)
+		require.Len(t, t.of(retry.AttemptEnded), attempts)
 	})
 }
