@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/url"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -215,28 +214,6 @@ func TestTheDeadlineOfTheOperationCountsBeforeItsTimerFires(t *testing.T) {
 			require.Equal(t, []classify.Kind{classify.Transient, c.kind}, t.kinds())
 			require.Equal(t, 2, attempts)
 			require.Equal(t, 486, t.quota(), "one retry was charged")
-		})
-	}
-}
-
-// TestTimersOfOneDeadlineFireInAnyOrder lets an attempt see the deadline of its caller on a context
-// of another timer.
-func TestTimersOfOneDeadlineFireInAnyOrder(t *testing.T) {
-	t.Parallel()
-	for range 100 {
-		synctest.Test(t, func(t *testing.T) {
-			deadline := time.Now().Add(time.Second)
-			below, cancelBelow := context.WithDeadline(context.Background(), deadline)
-			defer cancelBelow()
-			ctx, cancel := context.WithDeadline(t.Context(), deadline)
-			defer cancel()
-			s := modes(t, clock.System{}, nil)["adaptive"]
-			err := retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
-				<-below.Done()
-				return below.Err()
-			})
-			require.ErrorIs(t, err, retry.ErrCanceled)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}
 }

@@ -59,31 +59,6 @@ func odd() map[string]error {
 	}
 }
 
-func TestOddErrorsAreFailuresWithoutAnOpinion(t *testing.T) {
-	t.Parallel()
-	for name, err := range odd() {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			o := classify.Outcome{Err: err}
-			for _, chain := range []*classify.Chain{classify.Default(), classify.AWSCompatible()} {
-				require.Equal(t, classify.Verdict{}, chain.Classify(o))
-				verdict, _ := chain.Explain(o)
-				require.Equal(t, classify.Verdict{}, verdict)
-			}
-			for _, c := range []classify.Classifier{
-				classify.Status(), classify.Code(), classify.Skew(), classify.Traits(true), classify.Also(),
-			} {
-				require.Equal(t, classify.Verdict{}, c.Classify(o))
-			}
-			marked := retry.Mark(err, classify.Server)
-			require.Equal(t, classify.RetryAs(classify.Server), classify.Outcome{Err: marked}.Judge(classify.Default(), nil))
-			joined := errors.Join(errServer, err)
-			require.Equal(t, classify.RetryAs(classify.Transient), classify.Outcome{Err: joined}.Judge(classify.Default(), nil))
-			require.NotEmpty(t, marked.Error())
-		})
-	}
-}
-
 func TestOddErrorsOfAFunctionEndTheOperation(t *testing.T) {
 	t.Parallel()
 	for name, err := range odd() {

@@ -4,16 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
-	"unsafe"
-	"weak"
 
 	"github.com/stretchr/testify/require"
 
@@ -215,26 +211,6 @@ func TestLearnedTimeoutHasRoomAgainAfterItsClockHasGoneBack(t *testing.T) {
 	limit := begin(retry.Operation{Resource: "late"})
 	defer limit.Release()
 	require.Less(t, limit.Allowed(), time.Second, "it has learned")
-}
-
-// A resource may be a part of a document.
-func TestLearnedTimeoutKeepsNoTextOfTheCaller(t *testing.T) {
-	t.Parallel()
-	timeout := slower(t)
-	use := func() weak.Pointer[byte] {
-		document := unsafe.StringData(strings.Repeat("x", 1<<20))
-		text := unsafe.String(document, 1<<20)
-		op := retry.Operation{Scope: text[:2], Name: text[2:5]}
-		s := modes(t, clock.System{}, nil)["standard"]
-		require.NoError(t, retry.DoErr(t.Context(), s, op, func(context.Context) error { return nil }, retry.WithAttemptTimeout(timeout)))
-		return weak.Make(document)
-	}
-	document := use()
-	for range 3 { // which also empties the pool of the strategy
-		runtime.GC()
-	}
-	require.Nil(t, document.Value())
-	runtime.KeepAlive(timeout)
 }
 
 // TestLearnedTimeoutConcurrentSafe: each attempt succeeds or is ended, at most one in twenty is ended, no operation fails

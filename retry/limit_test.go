@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -59,34 +56,6 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 		require.False(t, ok)
 		require.Equal(t, 1, attempts)
 	})
-}
-
-func TestAttemptTimeoutOfARealRequest(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "standard", nil)
-	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		w.clk.Advance(time.Second) // the attempt's time is up
-		<-release
-	}))
-	defer server.Close()
-	defer close(release)
-	_, err := w.do(t.Context(), retry.Operation{}, func(ctx context.Context, _ int) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
-		require.NoError(t, err)
-		response, err := server.Client().Do(request)
-		if err != nil {
-			return err
-		}
-		defer response.Body.Close()
-		_, err = io.Copy(io.Discard, response.Body)
-		return err
-	}, oneSecond())
-	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-	require.True(t, ok)
-	require.NotErrorIs(t, err, context.Canceled)
-	require.NotErrorIs(t, err, context.DeadlineExceeded)
 }
 
 func TestWhatAnAttemptReturnsAfterItsTimeoutCounts(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -246,72 +243,6 @@ func TestEndOfTheContextEndsThePolling(t *testing.T) {
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.ErrorIs(t, err, retry.ErrCanceled)
 	})
-}
-
-func TestPollsTakeSendTokens(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s, err := adaptive.New(adaptive.Config{
-		Standard:  standard.Config{Clock: clk},
-		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 1} },
-	})
-	require.NoError(t, err)
-	var at []time.Time
-	clk.Run(func() {
-		_, err = retry.Poll(t.Context(), s, retry.Operation{}, retry.Interval{First: 100 * time.Millisecond}, func(context.Context) (int, bool, error) {
-			at = append(at, clk.Now())
-			return 0, len(at) == 5, nil
-		})
-	})
-	require.NoError(t, err)
-	for i, from := range at[:4] {
-		require.GreaterOrEqual(t, at[i+1].Sub(from), 900*time.Millisecond, at)
-	}
-}
-
-func TestObserverHearsOfEachPoll(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, "standard", nil)
-	op, j := retry.Operation{Name: "DescribeJob"}, &job{doneAt: 3, fails: map[int][]error{2: {errServer}}}
-	_, err := w.poll(t.Context(), op, retry.Interval{First: time.Minute}, j)
-	require.NoError(t, err)
-	var told []string
-	ids := map[uint64]bool{}
-	for _, e := range w.events {
-		ids[e.OperationID] = true
-		told = append(told, fmt.Sprintf("%v %d %v", e.Kind, e.Attempt, e.Elapsed))
-		require.Equal(t, "DescribeJob", e.Operation.Name)
-	}
-	require.Equal(t, []string{
-		"attempt-ended 1 0s", "operation-ended 1 0s",
-		"attempt-ended 1 0s", "retry-scheduled 1 0s", "attempt-ended 2 0s", "operation-ended 2 1s",
-		"attempt-ended 1 0s", "operation-ended 1 0s",
-	}, told)
-	require.Len(t, ids, 3)
-}
-
-func TestPollThatDoesNotReturnEndsItsOperation(t *testing.T) {
-	t.Parallel()
-	for name, leave := range map[string]func(){"panic": func() { panic("poll") }, "goexit": runtime.Goexit} {
-		inBoth(t, name, nil, func(t world) {
-			returned, recovered := false, any(nil)
-			t.clk.Run(func() {}, func() { // whose goroutine may end
-				defer func() { recovered = recover() }()
-				calls := 0
-				_, _ = retry.Poll(t.Context(), t, retry.Operation{}, retry.Interval{First: time.Second}, func(context.Context) (int, bool, error) {
-					if calls++; calls == 3 {
-						leave()
-					}
-					return 0, false, nil
-				})
-				returned = true
-			})
-			require.False(t, returned)
-			require.Equal(t, name == "panic", recovered == "poll")
-			require.Equal(t, []int{2, 1}, []int{t.successes, t.failures})
-			require.Equal(t, 500, t.quota())
-		})
-	}
 }
 
 func TestOptionsHoldForEachPoll(t *testing.T) {

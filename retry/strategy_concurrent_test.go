@@ -1,7 +1,6 @@
 package retry_test
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"sync"
@@ -138,34 +137,4 @@ func TestTokenStormConcurrentSafe(t *testing.T) {
 			require.Equal(t, quota-retryCost*s.granted.Load()+back, int64(left))
 		})
 	}
-}
-
-// Every operation has one end, and an identity of its own.
-func TestOperationsHaveOneEndEachConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	const workers, each = 8, 200
-	inBoth(t, "", nil, func(t world) {
-		var made atomic.Int64
-		var wg sync.WaitGroup
-		for range workers {
-			wg.Go(func() {
-				for i := range each {
-					_ = retry.DoErr(t.Context(), t, retry.Operation{MaxAttempts: 1}, func(context.Context) error {
-						made.Add(1)
-						return []error{nil, errServer}[i%2]
-					})
-				}
-			})
-		}
-		wg.Wait()
-		ends, attempts, ids := t.of(retry.OperationEnded), 0, map[uint64]bool{}
-		for _, e := range ends {
-			ids[e.OperationID] = true
-			attempts += e.Attempt
-		}
-		require.Len(t, ends, workers*each)
-		require.Len(t, ids, workers*each)
-		require.EqualValues(t, made.Load(), attempts)
-		require.Len(t, t.of(retry.AttemptEnded), attempts)
-	})
 }

@@ -99,6 +99,7 @@ func TestTokenCannotBeUsedDuringItsWait(t *testing.T) {
 			next, err := t.RefreshRetryToken(t.Context(), token, errServer)
 			require.Equal(t, c.quota == 0, errors.Is(err, retry.ErrQuotaExhausted))
 			require.Equal(t, time.Second, next.Delay())
+			require.Equal(t, 1, refusalOf(t, next.Wait(gone(t.T))).Attempts)
 			require.ErrorIs(t, next.Wait(gone(t.T)), context.Canceled)
 			require.ErrorIs(t, next.Wait(gone(t.T)), errServer, "a wait that failed may be tried again")
 

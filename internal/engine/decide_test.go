@@ -16,26 +16,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestAttemptLimitComesBeforeTheEndOfTheCaller(t *testing.T) {
-	t.Parallel()
-	s, _ := newStandard(t, nil)
-	for _, c := range []struct {
-		failure error
-		want    error
-	}{
-		{errServer, retry.ErrAttemptsExhausted},
-		{context.Canceled, retry.ErrCanceled},
-		{errClient, retry.ErrNotRetryable},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		token, err := s.AcquireInitialToken(ctx, retry.Operation{MaxAttempts: 1})
-		require.NoError(t, err)
-		cancel()
-		_, err = s.RefreshRetryToken(ctx, token, c.failure)
-		require.ErrorIs(t, err, c.want)
-	}
-}
-
 // asked is a classifier that notes the outcomes that it gets.
 type asked struct{ outcomes []classify.Outcome }
 
@@ -96,46 +76,6 @@ func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {
 				require.NoError(t, s.RecordFailure(token, errClient))
 			}
 		})
-	}
-}
-
-func TestBackoffOfTheUserIsToldTheAttemptThatFailedAndItsError(t *testing.T) {
-	t.Parallel()
-	type call struct {
-		attempt int
-		err     error
-	}
-	marked := retry.Mark(errClient, classify.Transient)
-	for name, c := range map[string]struct {
-		quota   int
-		op      retry.Operation
-		answers []error
-		want    []call
-	}{
-		"each retry":                  {500, retry.Operation{}, []error{errServer, errThrottle, nil}, []call{{1, errServer}, {2, errThrottle}}},
-		"none after the last attempt": {500, retry.Operation{MaxAttempts: 2}, []error{errServer, errServer}, []call{{1, errServer}}},
-		"none without a retry":        {500, retry.Operation{}, []error{errClient}, nil},
-		"a mark":                      {500, retry.Operation{}, []error{marked, nil}, []call{{1, marked}}},
-		"a retry without quota":       {13, retry.Operation{}, []error{errServer}, []call{{1, errServer}}},
-		"a long poll without quota":   {13, retry.Operation{LongPolling: true}, []error{errServer}, []call{{1, errServer}}},
-	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(name+", "+mode, func(t *testing.T) {
-				t.Parallel()
-				var calls []call
-				config := standard.Config{Clock: &clock.Fake{}, QuotaInitial: &c.quota, Backoff: func(attempt int, err error) time.Duration {
-					calls = append(calls, call{attempt, err})
-					return time.Duration(attempt) * time.Second
-				}}
-				s, err := standard.New(config)
-				if mode == "adaptive" {
-					s, err = adaptive.New(adaptive.Config{Standard: config})
-				}
-				require.NoError(t, err)
-				_ = play.Do(t.Context(), config.Clock.(*clock.Fake), s, c.op, c.answers...)
-				require.Equal(t, c.want, calls)
-			})
-		}
 	}
 }
 

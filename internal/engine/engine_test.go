@@ -2,8 +2,10 @@ package engine_test
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -126,8 +128,42 @@ func (l *scripted) Expected(r ratelimit.Request) time.Duration {
 
 func (l *scripted) Give(r ratelimit.Request) { l.given = append(l.given, r.Cost) }
 
-func (l *scripted) use(c *adaptive.Config) {
-	c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+func (l *scripted) use(c *adaptive.Config) { useLimiter(l)(c) }
+
+// useLimiter gives every scope the same limiter.
+func useLimiter(l adaptive.Limiter) func(c *adaptive.Config) {
+	return func(c *adaptive.Config) {
+		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+	}
+}
+
+// refusalOf returns why the client gave up.
+func refusalOf(t *testing.T, err error) *retry.Error {
+	t.Helper()
+	refusal, ok := errors.AsType[*retry.Error](err)
+	require.True(t, ok, err)
+	return refusal
+}
+
+// granted asks for a retry that the strategy grants.
+func granted(t *testing.T, s retry.Strategy, token retry.Token, failure error) retry.Token {
+	t.Helper()
+	next, err := s.RefreshRetryToken(t.Context(), token, failure)
+	require.NoError(t, err)
+	return next
+}
+
+// inBubble plays a test on the time of a bubble, in adaptive mode without jitter.
+func inBubble(t *testing.T, config adaptive.Config, play func(t *testing.T, s retry.Strategy)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		if config.Standard.Random == nil {
+			config.Standard.Random = func() float64 { return 1 }
+		}
+		s, err := adaptive.New(config)
+		require.NoError(t, err)
+		play(t, s)
+	})
 }
 
 type panicking struct{}

@@ -1,9 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"errors"
-	"fmt"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -98,40 +95,6 @@ func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	}
 }
 
-// An evicted scope comes back with a full quota, so that evictions must not give tokens to retries.
-func TestRetriesInAnOutageAreBoundedForAnyNumberOfKeys(t *testing.T) {
-	t.Parallel()
-	const places, quota, cost = 20, 60, 14
-	for _, mode := range []string{"standard", "adaptive"} {
-		for _, keys := range []int{places, places + 2, 5 * places, 1_000_000} {
-			for _, pause := range []time.Duration{0, idle / places, 2 * idle / places} { // two have sweeps
-				t.Run(fmt.Sprint(mode, ", ", keys, " keys, a call each ", pause), func(t *testing.T) {
-					t.Parallel()
-					clk := &clock.Fake{}
-					config := standard.Config{
-						Clock: clk, Random: func() float64 { return 0 }, MaxScopes: places, ScopeIdle: idle, QuotaCapacity: new(quota),
-					}
-					s, err := standard.New(config)
-					if mode == "adaptive" {
-						s, err = adaptive.New(adaptive.Config{Standard: config})
-					}
-					require.NoError(t, err)
-					retries := 0
-					for i := range 20 * places {
-						err := play.Do(t.Context(), clk, s, retry.Operation{Scope: strconv.Itoa(i % keys)}, errServer, errServer, errServer)
-						refused, ok := errors.AsType[*retry.Error](err)
-						require.True(t, ok)
-						retries += refused.Attempts - 1
-						clk.Advance(pause)
-					}
-					require.LessOrEqual(t, retries, (places+1)*(quota/cost), "of all scopes and the overflow")
-					require.LessOrEqual(t, len(s.Snapshot().Scopes), places+2)
-				})
-			}
-		}
-	}
-}
-
 func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	t.Parallel()
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
@@ -151,30 +114,6 @@ func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	require.Equal(t, 500, scopes["ec2/eu-west-1/DescribeInstances"].Quota)
 	require.False(t, scopes["ec2/eu-west-1/RunInstances"].Limited)
 	require.Equal(t, 500-2*14, scopes["ec2/eu-west-1/RunInstances"].Quota)
-}
-
-func TestAccountsAreScopesOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	s, clk := play.Adaptive(t, nil)
-	one := retry.Operation{Account: "111122223333", Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
-	other := one
-	other.Account = "444455556666"
-	require.Error(t, play.Do(t.Context(), clk, s, one, errThrottle))
-	require.NoError(t, play.Do(t.Context(), clk, s, other))
-	scopes := scopesOf(s)
-	require.True(t, scopes["111122223333/dynamodb//orders"].Limited)
-	require.False(t, scopes["444455556666/dynamodb//orders"].Limited)
-}
-
-func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
-	t.Parallel()
-	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
-	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.Scope = whole })
-	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
-	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}))
-	scopes := scopesOf(s)
-	require.Len(t, scopes, 1)
-	require.True(t, scopes[""].Limited)
 }
 
 func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
@@ -363,62 +302,4 @@ func sentIn(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	token := begun(t, s, scope)
 	require.NoError(t, token.Wait(t.Context()))
 	return token
-}
-
-func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
-	t.Parallel()
-	for name, use := range map[string]func(t *testing.T, s retry.Strategy, token retry.Token){
-		"none": func(*testing.T, retry.Strategy, retry.Token) {},
-		"another operation": func(t *testing.T, s retry.Strategy, _ retry.Token) {
-			t.Helper()
-			begun(t, s, "orders")
-		},
-		"wait": func(t *testing.T, _ retry.Strategy, token retry.Token) {
-			t.Helper()
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
-		},
-		"refresh": func(t *testing.T, s retry.Strategy, token retry.Token) {
-			t.Helper()
-			_, err := s.RefreshRetryToken(t.Context(), token, errServer)
-			require.NoError(t, err)
-		},
-		"success": func(t *testing.T, s retry.Strategy, token retry.Token) {
-			t.Helper()
-			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-		},
-		"failure": func(t *testing.T, s retry.Strategy, token retry.Token) {
-			t.Helper()
-			require.NoError(t, s.RecordFailure(token, errServer))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, forgetful)
-			token := begun(t, s, "orders")
-			clk.Advance(idle)
-			begun(t, s, "users") // clears the flag of the first scope
-			use(t, s, token)
-			clk.Advance(idle)
-			begun(t, s, "carts")
-			require.Equal(t, name != "none", scopesOf(s)["orders"].QuotaCapacity > 0)
-		})
-	}
-}
-
-// The record of an operation that has ended serves another operation, which may be in another
-// scope.
-func TestOperationUsesNoScopeButItsOwn(t *testing.T) {
-	t.Parallel()
-	s, clk := play.Adaptive(t, forgetful)
-	first, second := begun(t, s, "orders"), begun(t, s, "users")
-	require.NoError(t, s.RecordSuccess(first, retry.Result{}))
-	require.NoError(t, s.RecordSuccess(second, retry.Result{}))
-	for _, later := range []string{"carts", "bills"} { // each with the record of one of these
-		clk.Advance(idle)
-		begun(t, s, later)
-	}
-	require.NotContains(t, scopesOf(s), "orders")
-	require.NotContains(t, scopesOf(s), "users")
 }
