@@ -3,6 +3,8 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"math/rand/v2"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -47,50 +49,39 @@ func (fullLogsError) Service() string { return "CloudWatch Logs" }
 func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T) {
 	t.Parallel()
 	const part, scope, wider, other, unknown = classify.ReachPart, classify.ReachScope, classify.ReachWider, classify.ReachOther, classify.ReachUnknown
-	for _, c := range []struct {
-		name   string
+	for name, c := range map[string]struct {
 		err    error
 		limits bool
 	}{
-		{"part", throttleError{part}, false},
-		{"two parts", throttleError{part, part}, false},
-		{"part, marked as permanent", retry.Permanent(throttleError{part}), false},
-		{"no reason", throttleError{}, true},
-		{"unknown", throttleError{unknown}, true},
-		{"hard quota", fullLogsError{}, false},
-		{"part and unknown", throttleError{part, unknown}, true},
-		{"part and scope", throttleError{part, scope}, true},
-		{"scope", throttleError{scope}, true},
-		{"wider", throttleError{wider}, true},
-		{"other", throttleError{other}, true},
-		{"scope, marked as permanent", retry.Permanent(throttleError{scope}), true},
+		"part":                       {throttleError{part}, false},
+		"two parts":                  {throttleError{part, part}, false},
+		"part, marked as permanent":  {retry.Permanent(throttleError{part}), false},
+		"no reason":                  {throttleError{}, true},
+		"unknown":                    {throttleError{unknown}, true},
+		"hard quota":                 {fullLogsError{}, false},
+		"part and unknown":           {throttleError{part, unknown}, true},
+		"part and scope":             {throttleError{part, scope}, true},
+		"scope":                      {throttleError{scope}, true},
+		"wider":                      {throttleError{wider}, true},
+		"other":                      {throttleError{other}, true},
+		"scope, marked as permanent": {retry.Permanent(throttleError{scope}), true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, nil)
-			_ = play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
-			for _, scope := range s.Snapshot().Scopes {
-				if scope.Key != (retry.ScopeKey{}) {
-					require.Equal(t, c.limits, scope.Limited)
-					require.Equal(t, c.limits, !scope.LastThrottle.IsZero())
-				}
-			}
-		})
+		s, clk := play.Adaptive(t, nil)
+		_ = play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
+		orders := scopesOf(s)["//orders"]
+		require.Equal(t, []bool{c.limits, c.limits}, []bool{orders.Limited, !orders.LastThrottle.IsZero()}, name)
 	}
 }
 
 func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 	t.Parallel()
-	var scheduled []retry.Event
+	r := &recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.ThrottlingCost = 7
-		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.RetryScheduled {
-				scheduled = append(scheduled, e)
-			}
-		})
+		r.use(c)
 	})
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, throttleError{classify.ReachPart}))
+	scheduled := r.of(retry.RetryScheduled)
 	require.Len(t, scheduled, 1)
 	require.Equal(t, time.Second, scheduled[0].Delay)
 	require.Equal(t, 500-7, scheduled[0].Quota)
@@ -100,57 +91,38 @@ func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 // Callers of a hot key hold each other back, and no other caller.
 func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const keys, calls = 20, 3
-		began := time.Now()
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }, MaxAttempts: 9}})
-		require.NoError(t, err)
+	r := &recorder{}
+	inBubble(t, adaptive.Config{Standard: standard.Config{MaxAttempts: 9, Observer: r}}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
+		began, hot := time.Now(), throttleError{classify.ReachPart}
 		var wg sync.WaitGroup
-		var mu sync.Mutex
-		var retries []time.Duration
-		for range keys {
-			wg.Go(func() {
-				attempt := 0
-				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) {
-					if attempt++; attempt > 1 {
-						mu.Lock()
-						retries = append(retries, time.Since(began))
-						mu.Unlock()
-					}
-					if attempt <= calls {
-						return 0, throttleError{classify.ReachPart}
-					}
-					return 0, nil
-				})
-			})
+		for range 20 {
+			wg.Go(func() { _, _ = retry.Do(t.Context(), s, retry.Operation{}, play.Answers(hot, hot, hot)) })
 		}
 		play.Sleep(t, time.Millisecond)
 		for range 1000 { // of other keys
-			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
+			_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
+			require.NoError(t, err)
 		}
 		require.Equal(t, time.Millisecond, time.Since(began))
 		wg.Wait()
-		require.Len(t, retries, keys*calls)
-		require.Greater(t, retries[len(retries)-1], 7*time.Second+time.Second, "the backoffs alone take 7 s")
+		require.Len(t, r.of(retry.RetryScheduled), 20*3)
+		require.Greater(t, time.Since(began), 7*time.Second+time.Second, "the backoffs alone take 7 s")
 	})
 }
 
 func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
-		require.NoError(t, err)
+	inBubble(t, adaptive.Config{}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		for range 200 { // a hundred a second
 			play.Sleep(t, 10*time.Millisecond)
-			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
+			_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
+			require.NoError(t, err)
 		}
-		began, attempts := time.Now(), 0
-		require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-			if attempts++; attempts == 1 {
-				return throttleError{classify.ReachPart}
-			}
-			return nil
-		}))
+		began := time.Now()
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers(throttleError{classify.ReachPart}))
+		require.NoError(t, err)
 		require.Equal(t, time.Second, time.Since(began), "the backoff and no more")
 	})
 }
@@ -161,7 +133,7 @@ func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	l := &listening{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts = 9
-		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+		useLimiter(l)(c)
 	})
 	narrow := throttleError{classify.ReachPart}
 	for range 20 {
@@ -191,22 +163,25 @@ func crowd(t *testing.T, s retry.Strategy, calls int, op retry.Operation) (ended
 
 func TestThoseWhoWaitForAThrottledPartAreSeen(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var events recorder
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-			Random: func() float64 { return 1 }, MaxScopes: 2, Observer: &events,
-		}})
-		require.NoError(t, err)
+	r := &recorder{}
+	inBubble(t, adaptive.Config{Standard: standard.Config{MaxScopes: 2, Observer: r}}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		ended := crowd(t, s, 20, retry.Operation{Resource: "hot"})
 		require.EqualValues(t, 20-ended.Load(), scopesOf(s)["//hot"].Waiting)
 		require.Less(t, ended.Load(), int64(3))
 		for i := range 10 {
-			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{Resource: string(rune('a' + i))}, func(context.Context) error { return nil }))
+			require.NoError(t, s.RecordSuccess(begun(t, s, strconv.Itoa(i)), retry.Result{}))
 			play.Sleep(t, 10*time.Millisecond)
 		}
-		for _, e := range events.of(retry.ScopeEvicted) {
+		for _, e := range r.of(retry.ScopeEvicted) {
 			require.NotEqual(t, "hot", e.Scope.Resource)
 		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		began := time.Now()
+		_, err := retry.Do(ctx, s, retry.Operation{Resource: "hot"}, play.Answers(throttleError{classify.ReachPart}))
+		require.ErrorIs(t, err, retry.ErrDeadline)
+		require.Equal(t, began, time.Now(), "at once")
 		play.Sleep(t, time.Hour)
 		require.EqualValues(t, 20, ended.Load())
 		require.Zero(t, scopesOf(s)["//hot"].Waiting)
@@ -223,36 +198,15 @@ func TestLimitsOfTheSendWaitHoldForThrottledParts(t *testing.T) {
 		"MaxSendWait":  {adaptive.Config{MaxSendWait: 3 * time.Second}, 3}, // one token takes 1.4 s
 		"NoSendWait":   {adaptive.Config{NoSendWait: true}, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var events recorder
-				c.config.Standard = standard.Config{Random: func() float64 { return 1 }, Observer: &events}
-				s, err := adaptive.New(c.config)
-				require.NoError(t, err)
-				crowd(t, s, 30, retry.Operation{})
-				waiting := s.Snapshot().Scopes[0].Waiting
-				require.LessOrEqual(t, waiting, c.most)
-				require.Equal(t, c.most > 0, waiting > 0)
-				require.Equal(t, 30-waiting-1, len(events.of(retry.OperationEnded))-1)
-			})
+		inBubble(t, c.config, func(t *testing.T, s retry.Strategy) {
+			t.Helper()
+			ended := crowd(t, s, 30, retry.Operation{})
+			waiting := s.Snapshot().Scopes[0].Waiting
+			require.LessOrEqual(t, waiting, c.most, name)
+			require.Equal(t, c.most > 0, waiting > 0, name)
+			require.EqualValues(t, 30-waiting, ended.Load(), name)
 		})
 	}
-}
-
-func TestRetryOfAThrottledPartThatCannotEndInTimeIsRefusedAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
-		require.NoError(t, err)
-		crowd(t, s, 20, retry.Operation{})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		began := time.Now()
-		_, err = retry.Do(ctx, s, retry.Operation{}, play.Answers(throttleError{classify.ReachPart}))
-		require.ErrorIs(t, err, retry.ErrDeadline)
-		require.Equal(t, began, time.Now())
-	})
 }
 
 // books counts what a limiter hands out and gets back.
@@ -287,16 +241,15 @@ func (l books) Give(r ratelimit.Request) {
 
 func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var acquired, reported, given, asked atomic.Int64
-		s, err := adaptive.New(adaptive.Config{
-			Standard: standard.Config{MaxAttempts: 4},
-			NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-				refuses := func() bool { return asked.Add(1)%7 == 0 }
-				return books{sendrate.NewLimiter(sendrate.Config{}, clk), &acquired, &reported, &given, refuses}
-			},
-		})
-		require.NoError(t, err)
+	var acquired, reported, given, asked atomic.Int64
+	inBubble(t, adaptive.Config{
+		Standard: standard.Config{MaxAttempts: 4, Random: rand.Float64},
+		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+			refuses := func() bool { return asked.Add(1)%7 == 0 }
+			return books{sendrate.NewLimiter(sendrate.Config{}, clk), &acquired, &reported, &given, refuses}
+		},
+	}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		var attempts atomic.Int64
 		var wg sync.WaitGroup
 		for g := range 16 {

@@ -1,7 +1,8 @@
 package engine_test
 
 import (
-	"strconv"
+	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -13,7 +14,6 @@ import (
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -42,55 +42,39 @@ func TestIdleScopesAreEvicted(t *testing.T) {
 func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}
-	acquired := func(t *testing.T, s retry.Strategy) retry.Token {
-		t.Helper()
-		token, err := s.AcquireInitialToken(t.Context(), orders)
-		require.NoError(t, err)
-		return token
-	}
-	for name, begin := range map[string]func(t *testing.T, s retry.Strategy) (retry.Token, error){
-		"before its first attempt": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
+	for _, begin := range []func(t *testing.T, s retry.Strategy) retry.Token{
+		func(t *testing.T, s retry.Strategy) retry.Token { t.Helper(); return begun(t, s, "orders") },
+		func(t *testing.T, s retry.Strategy) retry.Token { t.Helper(); return sentIn(t, s, "orders") },
+		func(t *testing.T, s retry.Strategy) retry.Token {
 			t.Helper()
-			return acquired(t, s), nil
+			return granted(t, s, begun(t, s, "orders"), errServer)
 		},
-		"in its first attempt": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
+		func(t *testing.T, s retry.Strategy) retry.Token {
 			t.Helper()
-			token := acquired(t, s)
-			return token, token.Wait(t.Context())
-		},
-		"before its first retry": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
-			t.Helper()
-			return s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
-		},
-		"in its first retry": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
-			t.Helper()
-			token, err := s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
-			require.NoError(t, err)
-			return token, token.WithoutDelay().Wait(t.Context())
+			token := granted(t, s, begun(t, s, "orders"), errServer)
+			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+			return token
 		},
 	} {
-		for how, end := range map[string]func(s retry.Strategy, token retry.Token) error{
-			"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token, retry.Result{}) },
-			"failure": func(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
-		} {
-			t.Run(name+", "+how, func(t *testing.T) {
-				t.Parallel()
-				s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-					forgetful(c)
-					c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(500), new(400)
-				})
-				for range 14 { // what a retry costs, so that the scope does not have to stay
-					require.NoError(t, play.Do(t.Context(), clk, s, orders))
-				}
-				token, err := begin(t, s)
-				require.NoError(t, err)
-				idleTwice(t, clk, s)
-				require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
-				require.NoError(t, play.Do(t.Context(), clk, s, orders, errThrottle))
-				anew := scopesOf(s)["orders"]
-				require.NoError(t, end(s, token))
-				require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
+		for _, failure := range []error{nil, errServer} {
+			s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+				forgetful(c)
+				c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(500), new(400)
 			})
+			for range 14 { // what a retry costs, so that the scope does not have to stay
+				require.NoError(t, play.Do(t.Context(), clk, s, orders))
+			}
+			token := begin(t, s)
+			idleTwice(t, clk, s)
+			require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
+			require.NoError(t, play.Do(t.Context(), clk, s, orders, errThrottle))
+			anew := scopesOf(s)["orders"]
+			if failure != nil {
+				require.NoError(t, s.RecordFailure(token, failure))
+			} else {
+				require.NoError(t, s.RecordSuccess(token, retry.Result{}))
+			}
+			require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
 		}
 	}
 }
@@ -147,17 +131,11 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 func TestScopesConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const goroutines, rounds = 8, 200
-	clk := &clock.Fake{}
-	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		Clock: clk, ScopeIdle: 1, MaxQuotaWait: time.Hour,
-		QuotaCapacity: new(goroutines*rounds + 1), QuotaInitial: new(0), RetryCost: goroutines*rounds + 1,
-	}})
-	require.NoError(t, err)
-	hot := retry.Operation{Scope: "hot"}
-	token, err := s.AcquireInitialToken(t.Context(), hot)
-	require.NoError(t, err)
-	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
-	require.NoError(t, err)
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+		c.Standard.ScopeIdle, c.Standard.MaxQuotaWait, c.Standard.RetryCost = 1, time.Hour, goroutines*rounds+1
+		c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(goroutines*rounds+1), new(0)
+	})
+	token := granted(t, s, begun(t, s, "hot"), errServer)
 	waited := make(chan error)
 	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
 	require.NoError(t, clk.BlockUntil(t.Context(), 1))
@@ -165,9 +143,8 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := range rounds {
-				for _, op := range []retry.Operation{hot, {Scope: strconv.Itoa(g) + "/" + strconv.Itoa(i)}} {
-					token, err := s.AcquireInitialToken(t.Context(), op)
-					if err != nil || token.Wait(t.Context()) != nil || s.RecordSuccess(token, retry.Result{}) != nil {
+				for _, op := range []retry.Operation{{Scope: "hot"}, {Scope: fmt.Sprint(g, i)}} {
+					if retry.DoErr(t.Context(), s, op, func(context.Context) error { return nil }) != nil {
 						panic("an operation failed")
 					}
 				}
@@ -177,9 +154,7 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, goroutines*rounds, scopesOf(s)["hot"].Quota)
-	last, err := s.AcquireInitialToken(t.Context(), hot)
-	require.NoError(t, err)
-	require.NoError(t, s.RecordSuccess(last, retry.Result{}))
+	require.NoError(t, s.RecordSuccess(begun(t, s, "hot"), retry.Result{}))
 	require.NoError(t, <-waited)
 	require.Zero(t, scopesOf(s)["hot"].Quota)
 	require.NoError(t, s.RecordSuccess(token, retry.Result{}))
@@ -267,8 +242,7 @@ func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
 	})
 	done := make(chan error, 2)
 	for range 2 {
-		next, err := s.RefreshRetryToken(t.Context(), begun(t, s, "orders"), errServer)
-		require.NoError(t, err)
+		next := granted(t, s, begun(t, s, "orders"), errServer)
 		go func() { done <- next.Wait(t.Context()) }()
 	}
 	require.NoError(t, clk.BlockUntil(t.Context(), 2))

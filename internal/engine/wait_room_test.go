@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -30,8 +29,9 @@ func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s, attempts := oneASecond(t), 0
+			inBubble(t, oneASecond(), func(t *testing.T, s retry.Strategy) {
+				t.Helper()
+				attempts := 0
 				call := func(ctx context.Context) error {
 					return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
 						attempts++
@@ -67,8 +67,8 @@ func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
 // The time that an attempt needs is for the deadline. MaxElapsed is the end of beginnings.
 func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := oneASecond(t)
+	inBubble(t, oneASecond(), func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		for range 20 {
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, taking100ms()))
 		}
@@ -80,14 +80,9 @@ func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
 	})
 }
 
-// oneASecond returns a strategy whose send rate is one attempt a second.
-func oneASecond(t *testing.T) retry.Strategy {
-	t.Helper()
-	s, err := adaptive.New(adaptive.Config{
-		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} },
-	})
-	require.NoError(t, err)
-	return s
+// oneASecond makes the send rate one attempt a second.
+func oneASecond() adaptive.Config {
+	return adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} }}
 }
 
 // taking100ms returns attempts that fail with each of the errors in turn, and then succeed.
@@ -106,11 +101,10 @@ func taking100ms(errs ...error) func(ctx context.Context) error {
 // less than half of their time for the wait.
 func TestLongAttemptsLeaveRoomForShortOnes(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{
-			SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 10, Ceiling: 10} },
-		})
-		require.NoError(t, err)
+	inBubble(t, adaptive.Config{
+		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 10, Ceiling: 10} },
+	}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		call := func(ctx context.Context, took time.Duration) error {
 			return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
 				return clock.System{}.Sleep(ctx, took)
