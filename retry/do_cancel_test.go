@@ -121,9 +121,6 @@ func TestALimitBelowTheOperationIsATimeout(t *testing.T) {
 			return ctx.Err()
 		})
 	}
-	options := map[string][]retry.Option{
-		"": nil, ", and a later limit": {retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Minute})},
-	}
 	for name, attempt := range map[string]attempt{
 		"a context of the function": limited,
 		"in a request":              func(ctx context.Context, clk *clock.Fake) error { return &url.Error{Err: limited(ctx, clk)} },
@@ -134,25 +131,21 @@ func TestALimitBelowTheOperationIsATimeout(t *testing.T) {
 		"without a context":  func(context.Context, *clock.Fake) error { return context.DeadlineExceeded },
 		"of another context": func(_ context.Context, clk *clock.Fake) error { return limited(context.Background(), clk) },
 	} {
-		for limit, opts := range options {
-			for _, deadline := range []time.Duration{0, time.Hour} {
-				name := fmt.Sprint(name, limit, ", deadline ", deadline)
-				inBoth(t, name, func(c *standard.Config) { c.TimeoutCost = 20 }, func(t world) {
-					ctx := t.Context()
-					if deadline > 0 {
-						var cancel context.CancelFunc
-						ctx, cancel = t.clk.WithTimeout(ctx, deadline)
-						defer cancel()
-					}
-					attempts, err := t.do(ctx, retry.Operation{}, func(ctx context.Context, _ int) error {
-						return attempt(ctx, t.clk)
-					}, opts...)
-					require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-					require.Equal(t, 3, attempts)
-					require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout, classify.Timeout}, t.kinds())
-					require.Equal(t, 460, t.quota(), "at the price of timeouts")
-				})
-			}
+		for around, limit := range map[string]time.Duration{"nothing": 0, "a later deadline and a later limit": time.Hour} {
+			inBoth(t, name+", around it "+around, func(c *standard.Config) { c.TimeoutCost = 20 }, func(t world) {
+				ctx, opts := t.Context(), []retry.Option{nil}
+				if limit > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = t.clk.WithTimeout(ctx, limit)
+					defer cancel()
+					opts[0] = retry.WithAttemptTimeout(retry.FixedTimeout{First: limit})
+				}
+				attempts, err := t.do(ctx, retry.Operation{}, func(ctx context.Context, _ int) error { return attempt(ctx, t.clk) }, opts...)
+				require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+				require.Equal(t, 3, attempts)
+				require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout, classify.Timeout}, t.kinds())
+				require.Equal(t, 460, t.quota(), "at the price of timeouts")
+			})
 		}
 	}
 	inBoth(t, "a cancel is final", nil, func(t world) {

@@ -194,13 +194,16 @@ func TestDoCallsNothingAfterTheEndOfTheOperation(t *testing.T) {
 	})
 }
 
-func TestErrorThatAForeignStrategySharesIsNotChanged(t *testing.T) {
+func TestErrorsOfForeignStrategiesAreKeptAndNotChanged(t *testing.T) {
 	t.Parallel()
-	shared := &retry.Error{Reason: retry.ErrQuotaExhausted}
+	shared, errMine := &retry.Error{Reason: retry.ErrQuotaExhausted}, errors.New("mine")
 	inner := modes(t, &clock.Fake{}, nil)["standard"]
+	refusing := func(refuse func(token retry.Token, failure error) (retry.Token, error)) foreign {
+		return foreign{Strategy: inner, refresh: refuse}
+	}
 	for _, s := range []retry.Strategy{
 		foreign{Strategy: inner, acquire: func() error { return shared }},
-		foreign{Strategy: inner, refresh: func(token retry.Token, _ error) (retry.Token, error) { return token, shared }},
+		refusing(func(token retry.Token, _ error) (retry.Token, error) { return token, shared }),
 	} {
 		_, first := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer))
 		_, second := retry.Do(t.Context(), s, retry.Operation{}, failing(errClient))
@@ -212,29 +215,20 @@ func TestErrorThatAForeignStrategySharesIsNotChanged(t *testing.T) {
 		require.ErrorIs(t, err, context.Canceled)
 	}
 	require.Equal(t, &retry.Error{Reason: retry.ErrQuotaExhausted}, shared)
-}
 
-func TestRefusalThatWrapsAnInnerOneKeepsItsOwnReason(t *testing.T) {
-	t.Parallel()
-	errMine := errors.New("mine")
-	inner := modes(t, &clock.Fake{}, nil)["standard"]
-	s := foreign{Strategy: inner, refresh: func(token retry.Token, failure error) (retry.Token, error) {
+	around := refusing(func(token retry.Token, failure error) (retry.Token, error) {
 		return token, fmt.Errorf("%w: %w", errMine, failure)
-	}}
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
-		return retry.Do(ctx, inner, retry.Operation{MaxAttempts: 1}, failing(errServer))
 	})
-	require.ErrorIs(t, refusalOf(t, err).Reason, errMine)
+	err := retry.DoErr(t.Context(), around, retry.Operation{}, func(ctx context.Context) error {
+		_, err := retry.Do(ctx, inner, retry.Operation{MaxAttempts: 1}, failing(errServer))
+		return err
+	})
+	require.ErrorIs(t, refusalOf(t, err).Reason, errMine, "its own reason, with an inner refusal in it")
 	require.ErrorIs(t, refusalOf(t, err).Last, retry.ErrAttemptsExhausted)
 	require.ErrorIs(t, err, errServer)
-}
 
-func TestForeignStrategyWithoutATokenForTheRetryEndsTheOperation(t *testing.T) {
-	t.Parallel()
-	s := foreign{Strategy: modes(t, &clock.Fake{}, nil)["standard"], refresh: func(retry.Token, error) (retry.Token, error) {
-		return retry.Token{}, nil
-	}}
-	_, err := retry.Do(t.Context(), s, retry.Operation{}, failing(errServer))
+	without := refusing(func(retry.Token, error) (retry.Token, error) { return retry.Token{}, nil })
+	_, err = retry.Do(t.Context(), without, retry.Operation{}, failing(errServer))
 	require.ErrorIs(t, err, retry.ErrForeignToken)
 	require.ErrorIs(t, err, errServer)
 	require.Equal(t, 1, refusalOf(t, err).Attempts)

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -355,58 +354,5 @@ func TestEachEntryIsWrittenOnceOrReportedConcurrentSafe(t *testing.T) {
 				require.Equal(t, goroutines*each, reported+len(written))
 			})
 		})
-	}
-}
-
-// The burst of the service is smaller than a batch, so that it refuses some entries of each full batch at any rate. What
-// these wait must not keep few workers from using it.
-func TestSendAllUsesTheRateOfAServiceWhoseBurstIsSmallerThanABatch(t *testing.T) {
-	t.Parallel()
-	const burst, answerTime, length = 20.0, 10 * time.Millisecond, 5 * time.Minute
-	for rate, share := range map[float64]float64{20: 0.9, 100: 0.8, 500: 0.8} {
-		for _, workers := range []int{1, 2, 4, 16} {
-			t.Run(fmt.Sprintf("%v a second, %d workers", rate, workers), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					strategy, err := adaptive.New(adaptive.Config{
-						Standard: standard.Config{Random: func() float64 { return 0.5 }, QuotaCapacity: new(1 << 20)},
-					})
-					require.NoError(t, err)
-					ctx, cancel := context.WithCancel(t.Context())
-					var mu sync.Mutex
-					tokens, last, written, began := burst, time.Now(), 0, time.Now()
-					put := func(ctx context.Context, entries []int) ([]retry.Sent[int], error) {
-						if err := (clock.System{}).Sleep(ctx, answerTime); err != nil {
-							return nil, err
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						now := time.Now()
-						tokens, last = min(burst, tokens+rate*now.Sub(last).Seconds()), now
-						sent := make([]retry.Sent[int], len(entries))
-						for i := range sent {
-							if tokens < 1 {
-								sent[i].Err = errTooFast
-								continue
-							}
-							tokens--
-							written++
-						}
-						return sent, nil
-					}
-					var all sync.WaitGroup
-					for range workers {
-						all.Go(func() {
-							_, err := retry.SendAll(ctx, strategy, retry.Operation{}, retry.Batch[int]{Entries: make([]int, 200_000), MaxEntries: 25}, put)
-							require.ErrorIs(t, err, context.Canceled)
-						})
-					}
-					_ = clock.System{}.Sleep(ctx, length)
-					cancel()
-					all.Wait()
-					require.GreaterOrEqual(t, float64(written), share*rate*time.Since(began).Seconds())
-				})
-			})
-		}
 	}
 }

@@ -70,46 +70,6 @@ func TestFailureHasALimitOfAttemptsOfItsOwn(t *testing.T) {
 
 func repeated(err error, n int) []error { return slices.Repeat([]error{err}, n) }
 
-func TestNoAttemptBeginsAfterTheSoonestEnd(t *testing.T) {
-	t.Parallel()
-	const half, one, hour = time.Second / 2, time.Second, time.Hour
-	for _, c := range []struct {
-		name                           string
-		notAfter, maxElapsed, strategy time.Duration // 0 for none
-		want                           int
-	}{
-		{"instant first", half, hour, 0, 1},
-		{"duration first", hour, half, 0, 1},
-		{"exactly at the instant", one, hour, 0, 2},
-		{"exactly at the end of the duration", hour, one, 0, 2},
-		{"strategy alone", 0, 0, half, 1},
-		{"strategy first", hour, hour, half, 1},
-		{"exactly at the end of the strategy", hour, hour, one, 2},
-		{"instant before the strategy", half, 0, hour, 1},
-		{"no end of the operation", 0, -1, one, 2},
-	} {
-		inBoth(t, c.name, func(config *standard.Config) { config.MaxElapsed = c.strategy }, func(t world) {
-			op := retry.Operation{MaxElapsed: c.maxElapsed}
-			if c.notAfter > 0 {
-				op.NotAfter = t.clk.Now().Add(c.notAfter)
-			}
-			late := acquire(t.T, t)
-			lateOf, err := t.AcquireInitialToken(t.Context(), op)
-			require.NoError(t, err)
-			attempts, err := t.do(t.Context(), op, always(errServer))
-			require.ErrorIs(t, err, retry.ErrMaxElapsed)
-			require.Equal(t, c.want, attempts)
-
-			t.clk.Advance(one - t.clk.Now().Sub(t.events[0].Time) + 1)
-			for range 2 { // the first attempt does not begin then either
-				require.EqualError(t, lateOf.Wait(t.Context()), "retry: client-side: maximum elapsed time reached (0 attempts)")
-			}
-			require.NoError(t, t.RecordFailure(lateOf, errServer))
-			require.NoError(t, t.RecordSuccess(late, retry.Result{}))
-		})
-	}
-}
-
 // A retry of these strategies waits for a second.
 func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
 	t.Parallel()

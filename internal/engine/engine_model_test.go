@@ -380,6 +380,7 @@ func (g *game) acquire() {
 		LongPolling: g.Once(2),
 		MaxAttempts: model.From(g.Player, 0, 0, 0, 1, 5, -3),
 		MaxElapsed:  model.From(g.Player, 0, 0, 0, -time.Second, time.Nanosecond, 4*time.Second),
+		NotAfter:    model.From(g.Player, time.Time{}, time.Time{}, g.clock.Now().Add(time.Duration(g.Int64N(8e9)))),
 	}
 	g.Step("acquire %+v", op)
 	token, err := g.strategy.AcquireInitialToken(g.Context(), op)
@@ -393,6 +394,9 @@ func (g *game) acquire() {
 		if limit > 0 && (elapsed == 0 || limit < elapsed) {
 			elapsed, o.until = limit, g.clock.Now().Add(limit)
 		}
+	}
+	if !op.NotAfter.IsZero() && o.mayBegin(op.NotAfter) {
+		o.until = op.NotAfter
 	}
 	g.open = append(g.open, o)
 	plan := g.strategy.Plan(op)
