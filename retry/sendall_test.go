@@ -34,10 +34,12 @@ type shelf struct {
 	final string  // letters of entries with Final
 }
 
-// sizeOf reads the size of an entry, which is its text.
+// sizeOf is the number that an entry is, or else its length.
 func sizeOf(entry string) int {
-	size, _ := strconv.Atoi(entry)
-	return size
+	if size, err := strconv.Atoi(entry); err == nil {
+		return size
+	}
+	return len(entry)
 }
 
 func (s *shelf) put(_ context.Context, entries []string) (sent []retry.Sent[string], err error) {
@@ -86,12 +88,14 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	unavailable := retry.Mark(errors.New("unavailable"), classify.Transient)
 	largest := strconv.Itoa(math.MaxInt)
 	once := &classify.JudgedError{Verdict: classify.RetryAs(classify.Transient).AtMost(1), Err: errors.New("once")}
-	length := func(s string) int { return len(s) }
 	for _, c := range []struct {
 		name    string
 		entries string // each a word
-		batch   retry.Batch[string]
-		shelf   shelf
+		max     int    // entries of a call
+		bytes   int    // of a call, where entries have their length, or that which they say
+		errs    errs
+		whole   []error
+		final   string
 		op      retry.Operation
 		calls   string // in order, with commas
 		waits   []time.Duration
@@ -100,106 +104,100 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{name: "all at once", entries: "a b c", calls: "a b c", sent: "A B C"},
-		{name: "by number", entries: "a b c", batch: retry.Batch[string]{MaxEntries: 2}, calls: "a b,c", sent: "A B C"},
+		{name: "by number", entries: "a b c", max: 2, calls: "a b,c", sent: "A B C"},
+		{name: "by size", entries: "aa bb c dddd", bytes: 4, calls: "aa bb,c,dddd", sent: "AA BB C DDDD"},
 		{
-			name: "by size", entries: "aa bb c dddd", batch: retry.Batch[string]{MaxBytes: 4, Size: length},
-			calls: "aa bb,c,dddd", sent: "AA BB C DDDD",
+			name: "too large", entries: "a bbbbb c", bytes: 4, calls: "a,c", sent: "A left! C",
+			err: "1 0: retry: entry 1 has 5 bytes, more than the 4 of a call",
 		},
 		{
-			name: "too large", entries: "a bbbbb c", batch: retry.Batch[string]{MaxBytes: 4, Size: length},
-			calls: "a,c", sent: "A left! C", err: "1 0: retry: entry 1 has 5 bytes, more than the 4 of a call",
-		},
-		{
-			name: "some throttled", entries: "a b c d", batch: retry.Batch[string]{MaxEntries: 3},
-			shelf: shelf{errs: errs{"a": again[:1], "c": again[:2]}},
+			name: "some throttled", entries: "a b c d", max: 3, errs: errs{"a": again[:1], "c": again[:2]},
 			calls: "a b c,a c,c,d", waits: seconds(1, 2), sent: "A B C D",
 		},
 		{
-			name: "one invalid and one throttled", entries: "a b", shelf: shelf{errs: errs{"a": again[:1], "b": {errInvalid}}},
+			name: "one invalid and one throttled", entries: "a b", errs: errs{"a": again[:1], "b": {errInvalid}},
 			calls: "a b,a", waits: seconds(1), sent: "A ValidationException!", err: "1 0: made up",
 		},
 		{
-			name: "throttled too often, others written", entries: "a b c", batch: retry.Batch[string]{MaxEntries: 2},
-			shelf: shelf{errs: errs{"a": again}},
+			name: "throttled too often, others written", entries: "a b c", max: 2, errs: errs{"a": again},
 			calls: "a b,a,a,a,c", waits: seconds(1, 2, 4), sent: "ThrottlingException B C", err: "0 1: made up",
 		},
 		{
-			name: "throttled too often, none written", entries: "a b c", batch: retry.Batch[string]{MaxEntries: 1},
-			shelf: shelf{errs: errs{"b": again}},
-			calls: "a,b,b,b", waits: seconds(1, 2), sent: "A ThrottlingException ThrottlingException",
+			name: "throttled too often, none written", entries: "a b c", max: 1, errs: errs{"b": again}, calls: "a,b,b,b",
+			waits: seconds(1, 2), sent: "A ThrottlingException ThrottlingException",
 			err: "0 2: retry: client-side: attempts exhausted: last error: made up (3 attempts of 3, 3s)",
 		},
 		{
-			name: "a throttle decides", entries: "a b c", shelf: shelf{errs: errs{"a": {unavailable}, "b": again[:1], "c": {unavailable}}},
-			calls: "a b c,a b c", waits: seconds(1), sent: "A B C",
+			name: "a throttle decides", entries: "a b c",
+			errs: errs{"a": {unavailable}, "b": again[:1], "c": {unavailable}}, calls: "a b c,a b c", waits: seconds(1),
+			sent: "A B C",
 		},
 		{
-			name: "the call fails", entries: "a b", shelf: shelf{whole: []error{unavailable, nil}},
-			calls: "a b,a b", waits: []time.Duration{second / 20}, sent: "A B",
+			name: "the call fails", entries: "a b", whole: []error{unavailable, nil}, calls: "a b,a b",
+			waits: []time.Duration{second / 20}, sent: "A B",
 		},
 		{
-			name: "a call fails for good", entries: "a b c", batch: retry.Batch[string]{MaxEntries: 2}, shelf: shelf{whole: []error{errInvalid}},
-			calls: "a b", sent: "ValidationException! ValidationException! ValidationException", err: "2 1: made up",
+			name: "a call fails for good", entries: "a b c", max: 2, whole: []error{errInvalid}, calls: "a b",
+			sent: "ValidationException! ValidationException! ValidationException", err: "2 1: made up",
 		},
 		{
-			name: "a call fails for good after it wrote some", entries: "a b c", batch: retry.Batch[string]{MaxEntries: 2},
-			shelf: shelf{errs: errs{"b": again}, whole: []error{nil, errInvalid}},
-			calls: "a b,b", waits: seconds(1), sent: "A ValidationException! ValidationException", err: "1 1: made up",
+			name: "a call fails for good after it wrote some", entries: "a b c", max: 2, errs: errs{"b": again},
+			whole: []error{nil, errInvalid}, calls: "a b,b", waits: seconds(1),
+			sent: "A ValidationException! ValidationException", err: "1 1: made up",
 		},
 		{
 			name: "each attempt writes one", entries: "a b c d e",
-			shelf: shelf{errs: errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": again[:4]}},
+			errs:  errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": again[:4]},
 			calls: "a b c d e,b c d e,c d e,d e,e", waits: seconds(1, 2, 4, 8), sent: "A B C D E",
 		},
 		{
 			name: "attempts that write none count, between others that write one", entries: "a b c",
-			shelf: shelf{errs: errs{"a": again[:1], "b": again[:3], "c": again}},
-			calls: "a b c,a b c,b c,b c,c", waits: seconds(1, 2, 4, 8), sent: "A B ThrottlingException", err: "0 1: made up",
+			errs: errs{"a": again[:1], "b": again[:3], "c": again}, calls: "a b c,a b c,b c,b c,c",
+			waits: seconds(1, 2, 4, 8), sent: "A B ThrottlingException", err: "0 1: made up",
 		},
 		{
 			name: "an entry fails by itself too often, and another waits for its turn", entries: "a b c d e",
-			shelf: shelf{errs: errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": repeated(unavailable, 4)}},
+			errs:  errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": repeated(unavailable, 4)},
 			calls: "a b c d e,b c d e,c d e,d", waits: seconds(1, 2, 4), sent: "A B C D left", err: "0 1: unavailable",
 		},
 		{
-			name: "a limit for one sort of failure", entries: "a b", shelf: shelf{errs: errs{"a": again[:2], "b": {once, once}}},
+			name: "a limit for one sort of failure", entries: "a b", errs: errs{"a": again[:2], "b": {once, once}},
 			calls: "a b,a,a", waits: seconds(1, 2), sent: "A left", err: "0 1: once",
 		},
 		{
-			name: "a call fails too often in all", entries: "a b",
-			shelf: shelf{errs: errs{"a": again}, whole: []error{unavailable, nil, unavailable, unavailable}},
-			calls: "a b,a b,a,a", waits: []time.Duration{second / 20, 2 * second, second / 5}, sent: "left B", err: "0 1: unavailable",
+			name: "a call fails too often in all", entries: "a b", errs: errs{"a": again},
+			whole: []error{unavailable, nil, unavailable, unavailable}, calls: "a b,a b,a,a",
+			waits: []time.Duration{second / 20, 2 * second, second / 5}, sent: "left B", err: "0 1: unavailable",
 		},
 		{
-			name: "one attempt allowed", entries: "a b c", batch: retry.Batch[string]{MaxEntries: 2}, op: retry.Operation{MaxAttempts: 1},
-			shelf: shelf{errs: errs{"a": again[:1], "c": {unavailable}}}, calls: "a b,c", sent: "ThrottlingException B left",
+			name: "one attempt allowed", entries: "a b c", max: 2, op: retry.Operation{MaxAttempts: 1},
+			errs: errs{"a": again[:1], "c": {unavailable}}, calls: "a b,c", sent: "ThrottlingException B left",
 			err: "0 2: retry: client-side: attempts exhausted: last error: unavailable (1 attempt of 1)",
 		},
 		{
-			name: "send says that an entry is final", entries: "a b", shelf: shelf{errs: errs{"a": again[:1]}, final: "ab"},
+			name: "send says that an entry is final", entries: "a b", errs: errs{"a": again[:1]}, final: "ab",
 			calls: "a b", sent: "ThrottlingException! B", err: "1 0: made up",
 		},
 		{
-			name: "sizes that no number holds together", entries: "6 " + largest + " 5 -" + largest + " -7 6",
-			batch: retry.Batch[string]{MaxBytes: 10, Size: sizeOf},
+			name: "sizes that no number holds together", entries: "6 " + largest + " 5 -" + largest + " -7 6", bytes: 10,
 			calls: "6,5 -" + largest + " -7,6", sent: "6 left! 5 -" + largest + " -7 6",
 			err: "1 0: retry: entry 1 has " + largest + " bytes, more than the 10 of a call",
 		},
 		{
-			name: "no time for a retry", entries: "a b", batch: retry.Batch[string]{MaxEntries: 1},
-			op: retry.Operation{MaxElapsed: second / 2}, shelf: shelf{errs: errs{"a": again}},
-			calls: "a", sent: "ThrottlingException ThrottlingException",
+			name: "no time for a retry", entries: "a b", max: 1, op: retry.Operation{MaxElapsed: second / 2},
+			errs: errs{"a": again}, calls: "a", sent: "ThrottlingException ThrottlingException",
 			err: "0 2: retry: client-side: maximum elapsed time reached: last error: made up (1 attempt, 1s to wait)",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.batch.Entries = strings.Fields(c.entries)
+			shelf := shelf{errs: c.errs, whole: c.whole, final: c.final}
+			batch := retry.Batch[string]{Entries: strings.Fields(c.entries), MaxEntries: c.max, MaxBytes: c.bytes, Size: sizeOf}
 			w := newWorld(t, "standard", func(config *standard.Config) { config.Base = 0 })
 			var sent []retry.Sent[string]
 			var err error
-			w.clk.Run(func() { sent, err = retry.SendAll(t.Context(), w, c.op, c.batch, c.shelf.put) })
-			require.Equal(t, c.calls, strings.Join(c.shelf.calls, ","))
+			w.clk.Run(func() { sent, err = retry.SendAll(t.Context(), w, c.op, batch, shelf.put) })
+			require.Equal(t, c.calls, strings.Join(shelf.calls, ","))
 			require.Equal(t, c.waits, w.clk.Waits())
 			require.Equal(t, c.sent, textOf(sent))
 			if c.err == "" {
