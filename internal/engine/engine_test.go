@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -164,6 +166,41 @@ func inBubble(t *testing.T, config adaptive.Config, play func(t *testing.T, s re
 		require.NoError(t, err)
 		play(t, s)
 	})
+}
+
+// books counts the attempts for which a limiter gives tokens, and those that it hears of or gets tokens back for.
+type books struct {
+	adaptive.Limiter
+	acquired, reported, given atomic.Int64
+	refuses                   func() bool // or nil
+}
+
+func (l *books) of(c sendrate.Config, clk clock.Clock) adaptive.Limiter {
+	l.Limiter = sendrate.NewLimiter(c, clk)
+	return l
+}
+
+var errFull = errors.New("full")
+
+func (l *books) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	if l.refuses != nil && l.refuses() {
+		return time.Time{}, errFull
+	}
+	sent, err := l.Limiter.Acquire(ctx, r)
+	if err == nil {
+		l.acquired.Add(1)
+	}
+	return sent, err
+}
+
+func (l *books) Report(r ratelimit.Response) ratelimit.Change {
+	l.reported.Add(1)
+	return l.Limiter.Report(r)
+}
+
+func (l *books) Give(r ratelimit.Request) {
+	l.given.Add(1)
+	l.Limiter.Give(r)
 }
 
 type panicking struct{}

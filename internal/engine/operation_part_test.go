@@ -2,7 +2,6 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"strconv"
 	"sync"
@@ -19,7 +18,6 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -209,46 +207,15 @@ func TestLimitsOfTheSendWaitHoldForThrottledParts(t *testing.T) {
 	}
 }
 
-// books counts what a limiter hands out and gets back.
-type books struct {
-	adaptive.Limiter
-	acquired, reported, given *atomic.Int64
-	refuses                   func() bool
-}
-
-var errFull = errors.New("full")
-
-func (l books) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	if l.refuses() {
-		return time.Time{}, errFull
-	}
-	sent, err := l.Limiter.Acquire(ctx, r)
-	if err == nil {
-		l.acquired.Add(1)
-	}
-	return sent, err
-}
-
-func (l books) Report(r ratelimit.Response) ratelimit.Change {
-	l.reported.Add(1)
-	return l.Limiter.Report(r)
-}
-
-func (l books) Give(r ratelimit.Request) {
-	l.given.Add(1)
-	l.Limiter.Give(r)
-}
-
 func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	var acquired, reported, given, asked atomic.Int64
-	inBubble(t, adaptive.Config{
-		Standard: standard.Config{MaxAttempts: 4, Random: rand.Float64},
-		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			refuses := func() bool { return asked.Add(1)%7 == 0 }
-			return books{sendrate.NewLimiter(sendrate.Config{}, clk), &acquired, &reported, &given, refuses}
-		},
-	}, func(t *testing.T, s retry.Strategy) {
+	var asked atomic.Int64
+	l := &books{refuses: func() bool { return asked.Add(1)%7 == 0 }}
+	config := adaptive.Config{
+		Standard:   standard.Config{MaxAttempts: 4, Random: rand.Float64},
+		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter { return l.of(sendrate.Config{}, clk) },
+	}
+	inBubble(t, config, func(t *testing.T, s retry.Strategy) {
 		t.Helper()
 		var attempts atomic.Int64
 		var wg sync.WaitGroup
@@ -269,8 +236,8 @@ func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *t
 			})
 		}
 		wg.Wait()
-		require.Equal(t, attempts.Load(), reported.Load())
-		require.Equal(t, acquired.Load(), reported.Load()+given.Load())
+		require.Equal(t, attempts.Load(), l.reported.Load())
+		require.Equal(t, l.acquired.Load(), l.reported.Load()+l.given.Load())
 		require.Greater(t, attempts.Load(), int64(16*40/2))
 	})
 }

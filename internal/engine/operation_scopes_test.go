@@ -18,27 +18,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestIdleScopesAreEvicted(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-		forgetful(c)
-		r.use(c)
-	})
-	orders := retry.Operation{Scope: "orders"}
-	require.NoError(t, play.Do(t.Context(), clk, s, orders, errServer))
-	idleTwice(t, clk, s)
-	require.NotContains(t, scopesOf(s), "orders")
-	require.Equal(t, uint64(1), s.Snapshot().Evicted)
-
-	gone := r.of(retry.ScopeEvicted)
-	require.Len(t, gone, 1)
-	require.Equal(t, orders.Key(), gone[0].Scope)
-	require.NotEqual(t, orders, gone[0].Operation, "the operation that drove it out")
-	require.NoError(t, play.Do(t.Context(), clk, s, orders))
-	require.Contains(t, scopesOf(s), "orders")
-}
-
 func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}

@@ -190,36 +190,13 @@ func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T)
 	})
 }
 
-// counted counts the send tokens that its scope has given out and taken back.
-type counted struct {
-	*sendrate.Limiter
-	acquired, given float64
-}
-
-func (l *counted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	sent, err := l.Limiter.Acquire(ctx, r)
-	if err == nil {
-		l.acquired += r.Cost
-	}
-	return sent, err
-}
-
-func (l *counted) Give(r ratelimit.Request) {
-	l.given += r.Cost
-	l.Limiter.Give(r)
-}
-
 // A test that fails in an observer ends the goroutine of the operation.
 func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	t.Parallel()
-	var limiter *counted
-	unruly := false
+	limiter, unruly := &books{}, false
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts, c.SendCost = 1, 2
-		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			limiter = &counted{Limiter: sendrate.NewLimiter(sendrate.Config{Cost: 2}, clk)}
-			return limiter
-		}
+		useLimiter(limiter.of(sendrate.Config{Cost: 2}, c.Standard.Clock))(c)
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if unruly && e.Kind == retry.SendWaitEnded {
 				runtime.Goexit()
@@ -238,5 +215,5 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	unruly = false
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
-	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
+	require.EqualValues(t, 2, limiter.acquired.Load()-limiter.given.Load(), "two attempts were made")
 }
