@@ -88,8 +88,9 @@ func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 	t.Parallel()
 	inBoth(t, "", nil, func(t world) {
-		_, err := t.do(gone(t.T), retry.Operation{}, always(nil))
+		_, err := t.do(context.WithValue(gone(t.T), named{}, "first"), retry.Operation{}, always(nil))
 		require.ErrorIs(t, err, retry.ErrCanceled)
+		require.Equal(t, "first", t.name, "the context of an event is that of its operation")
 		last := t.of(retry.OperationEnded)[0]
 		require.Zero(t, last.Attempt)
 		require.Equal(t, retry.ErrCanceled, last.Reason)
@@ -103,6 +104,7 @@ func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 
 		require.NoError(t, t.RecordSuccess(acquire(t.T, t), retry.Result{}))
 		require.NoError(t, t.of(retry.OperationEnded)[2].Reason, "of the operation before")
+		require.Nil(t, t.name)
 	})
 }
 

@@ -8,15 +8,12 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -289,68 +286,42 @@ func TestStrategyHearsOfTheThrottledEntriesOfEachAttemptOnce(t *testing.T) {
 }
 
 // Each entry is written once or reported, whatever fails, and never sent after it was written.
-func TestEachEntryIsWrittenOnceOrReportedConcurrentSafe(t *testing.T) {
+func TestEachEntryIsWrittenOnceOrReported(t *testing.T) {
 	t.Parallel()
+	const entries = 800
 	for seed := range uint64(20) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				strategy, err := adaptive.New(adaptive.Config{})
-				require.NoError(t, err)
-				const goroutines, each = 8, 100
-				var mu sync.Mutex
-				random, written := rand.New(rand.NewPCG(seed, 1)), map[int]int{}
-				share := float64(seed%5) / 5
-				put := func(_ context.Context, entries []int) ([]retry.Sent[int], error) {
-					mu.Lock()
-					defer mu.Unlock()
-					if random.Float64() < share/3 {
-						return nil, errTooFast
-					}
-					sent := make([]retry.Sent[int], len(entries))
-					for i, entry := range entries {
-						switch p := random.Float64(); {
-						case p < share/4:
-							sent[i].Err = errInvalid
-						case p < share:
-							sent[i].Err = errTooFast
-						default:
-							sent[i].Value = 2 * entry
-							written[entry]++
-						}
-					}
-					return sent, nil
+		random, written := rand.New(rand.NewPCG(seed, 1)), map[int]int{}
+		share := float64(seed%5) / 5
+		put := func(_ context.Context, some []int) ([]retry.Sent[int], error) {
+			if random.Float64() < share/3 {
+				return nil, errTooFast
+			}
+			sent := make([]retry.Sent[int], len(some))
+			for i, entry := range some {
+				switch p := random.Float64(); {
+				case p < share/4:
+					sent[i].Err = errInvalid
+				case p < share:
+					sent[i].Err = errTooFast
+				default:
+					sent[i].Value = 2 * entry
+					written[entry]++
 				}
-				var all sync.WaitGroup
-				var sent [goroutines][]retry.Sent[int]
-				var errs [goroutines]error
-				for g := range goroutines {
-					all.Go(func() {
-						batch := retry.Batch[int]{MaxEntries: 1 + int(seed%13)}
-						for i := range each {
-							batch.Entries = append(batch.Entries, g*each+i)
-						}
-						sent[g], errs[g] = retry.SendAll(t.Context(), strategy, retry.Operation{}, batch, put)
-					})
-				}
-				all.Wait()
-				reported := 0
-				for g := range goroutines {
-					before := reported
-					for i, one := range sent[g] {
-						if one.Err != nil {
-							reported++
-						} else {
-							require.Equal(t, 2*(g*each+i), one.Value)
-						}
-					}
-					require.Equal(t, reported > before, errs[g] != nil)
-				}
-				for entry, times := range written {
-					require.Equal(t, 1, times, "entry %d", entry)
-				}
-				require.Equal(t, goroutines*each, reported+len(written))
-			})
+			}
+			return sent, nil
+		}
+		w := newWorld(t, "adaptive", nil)
+		batch := retry.Batch[int]{MaxEntries: 1 + int(seed%13)}
+		for i := range entries {
+			batch.Entries = append(batch.Entries, i)
+		}
+		w.clk.Run(func() {
+			sent, err := retry.SendAll(t.Context(), w, retry.Operation{}, batch, put)
+			for entry, one := range sent {
+				require.Equal(t, one.Err == nil, written[entry] == 1, "seed %d", seed)
+				require.True(t, one.Err != nil || one.Value == 2*entry)
+			}
+			require.Equal(t, len(written) < entries, err != nil)
 		})
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -36,29 +35,20 @@ func (w world) requireUsed(token retry.Token) {
 	}
 }
 
-func TestTokenIsGoodForOneCallOfItsStrategy(t *testing.T) {
+func TestTokenIsGoodForOneCall(t *testing.T) {
 	t.Parallel()
-	others := modes(t, &clock.Fake{}, nil)
 	inBoth(t, "", nil, func(t world) {
 		for verb, use := range t.verbs() {
-			for _, foreign := range []retry.Token{{}, acquire(t.T, others["standard"]), acquire(t.T, others["adaptive"])} {
-				require.Equal(t, retry.ErrForeignToken, use(foreign), verb)
-			}
 			token := acquire(t.T, t)
-			require.NoError(t, use(token))
+			require.NoError(t, use(token), verb)
 			t.requireUsed(token)
 			other := acquire(t.T, t) // which may have the state of the first by now
 			t.requireUsed(token)
 			require.NoError(t, t.RecordSuccess(other, retry.Result{}))
+			require.Equal(t, retry.ErrForeignToken, use(retry.Token{}), verb)
 		}
 		require.Equal(t, retry.ErrForeignToken, retry.Token{}.Wait(t.Context()))
 		require.Zero(t, retry.Token{}.Attempt())
-
-		first := acquire(t.T, t)
-		second := t.grant(first)
-		require.NoError(t, t.RecordSuccess(second, retry.Result{}))
-		require.Equal(t, []int{1, 2}, []int{first.Attempt(), second.Attempt()}, "however old")
-		require.Equal(t, []time.Duration{0, time.Second}, []time.Duration{first.Delay(), second.Delay()})
 	})
 }
 
@@ -188,56 +178,6 @@ func TestFailureThatIsNotRetriedIsJudgedForTheSendRateAndTheObserver(t *testing.
 	}
 }
 
-// The state of an operation goes to the next one when it ends, whatever that is like.
-func TestOperationKnowsNothingOfTheOneBefore(t *testing.T) {
-	t.Parallel()
-	all := retry.Operation{
-		Account: "111122223333", Service: "s3", Region: "eu-west-1", Name: "GetObject", Resource: "orders",
-		MaxAttempts: 2, MaxElapsed: time.Hour, LongPolling: true,
-	}
-	ops := []retry.Operation{all, all, all, all, all, all, all, {}, {Name: "ListBuckets", MaxAttempts: 3}}
-	ops[1].Account, ops[2].Service, ops[3].Region = "", "sqs", "us-east-1"
-	ops[4].Resource, ops[5].Name, ops[6].Scope = "users", "PutObject", "mine"
-	inBoth(t, "", nil, func(t world) {
-		for _, before := range ops {
-			for _, op := range ops {
-				token := t.grant(sent(t.Context(), t.T, t, before))
-				require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-				require.NoError(t, t.RecordFailure(token, errServer))
-				quotas := quotasOf(t)
-
-				ctx, cancel := context.WithCancel(context.WithValue(t.Context(), named{}, "second"))
-				cancel()
-				token, err := t.AcquireInitialToken(ctx, op)
-				require.NoError(t, err)
-				refusal := refusalOf(t, token.Wait(ctx))
-				require.Equal(t, &retry.Error{Reason: retry.ErrCanceled, Scope: op.Key(), Detail: context.Canceled}, refusal)
-				last, want := t.events[len(t.events)-1], op
-				if op.MaxElapsed > 0 {
-					want.NotAfter = t.clk.Now().Add(op.MaxElapsed)
-				}
-				require.Equal(t, want, last.Operation)
-				require.Equal(t, op.Key(), last.Scope)
-				require.Equal(t, "second", t.name)
-				require.NoError(t, last.Err)
-				require.Equal(t, 1, token.Attempt())
-				require.NoError(t, t.RecordFailure(token, refusal))
-				for key, quota := range quotas {
-					require.Equal(t, quota, quotasOf(t)[key], "it had taken nothing to give back")
-				}
-			}
-		}
-	})
-}
-
-func quotasOf(s retry.Strategy) map[retry.ScopeKey]int {
-	quotas := make(map[retry.ScopeKey]int)
-	for _, scope := range s.Snapshot().Scopes {
-		quotas[scope.Key] = scope.Quota
-	}
-	return quotas
-}
-
 func TestTokenIsWhatItWasAfterAPanicOfTheClassifier(t *testing.T) {
 	t.Parallel()
 	for name, waits := range map[string]bool{"new": false, "waited for": true} {
@@ -267,28 +207,4 @@ func TestTokenIsWhatItWasAfterAPanicOfTheClassifier(t *testing.T) {
 			}
 		})
 	}
-}
-
-func TestTokenThatWasRefusedOrWhoseRefreshPanicsAcceptsOneRecordFailure(t *testing.T) {
-	t.Parallel()
-	inBoth(t, "", func(c *standard.Config) { c.Random = func() float64 { panic("random") } }, func(t world) {
-		for n := range 3 {
-			token := sent(t.Context(), t.T, t, retry.Operation{})
-			if n == 0 {
-				require.PanicsWithValue(t, "random", func() { _ = t.verbs()["refresh"](token) })
-			} else {
-				returned, err := t.RefreshRetryToken(t.Context(), token, errClient)
-				require.ErrorIs(t, err, retry.ErrNotRetryable)
-				if n == 2 {
-					token = returned
-				}
-			}
-			for _, verb := range []string{"success", "refresh"} {
-				require.Equal(t, retry.ErrTokenUsed, t.verbs()[verb](token))
-			}
-			require.NoError(t, t.RecordFailure(token, errClient))
-			t.requireUsed(token)
-			require.Equal(t, 500, t.quota())
-		}
-	})
 }
