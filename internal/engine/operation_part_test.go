@@ -3,11 +3,9 @@ package engine_test
 import (
 	"context"
 	"math/rand/v2"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -142,69 +140,6 @@ func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	require.Equal(t, []bool{false, true, false, false}, l.reports[:4])
 	require.Equal(t, 2*20, l.parts, "the first attempt of an operation is not about a part")
 	require.Equal(t, 3*20, l.acquired)
-}
-
-// crowd begins calls for one hot key, of which most wait for a token after the first throttle.
-func crowd(t *testing.T, s retry.Strategy, calls int, op retry.Operation) (ended *atomic.Int64) {
-	t.Helper()
-	ended = new(atomic.Int64)
-	for range calls {
-		go func() {
-			defer ended.Add(1)
-			_, _ = retry.Do(t.Context(), s, op, play.Answers(throttleError{classify.ReachPart}))
-		}()
-	}
-	play.Sleep(t, 1500*time.Millisecond)
-	synctest.Wait()
-	return ended
-}
-
-func TestThoseWhoWaitForAThrottledPartAreSeen(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	inBubble(t, adaptive.Config{Standard: standard.Config{MaxScopes: 2, Observer: r}}, func(t *testing.T, s retry.Strategy) {
-		t.Helper()
-		ended := crowd(t, s, 20, retry.Operation{Resource: "hot"})
-		require.EqualValues(t, 20-ended.Load(), scopesOf(s)["//hot"].Waiting)
-		require.Less(t, ended.Load(), int64(3))
-		for i := range 10 {
-			require.NoError(t, s.RecordSuccess(begun(t, s, strconv.Itoa(i)), retry.Result{}))
-			play.Sleep(t, 10*time.Millisecond)
-		}
-		for _, e := range r.of(retry.ScopeEvicted) {
-			require.NotEqual(t, "hot", e.Scope.Resource)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		began := time.Now()
-		_, err := retry.Do(ctx, s, retry.Operation{Resource: "hot"}, play.Answers(throttleError{classify.ReachPart}))
-		require.ErrorIs(t, err, retry.ErrDeadline)
-		require.Equal(t, began, time.Now(), "at once")
-		play.Sleep(t, time.Hour)
-		require.EqualValues(t, 20, ended.Load())
-		require.Zero(t, scopesOf(s)["//hot"].Waiting)
-	})
-}
-
-func TestLimitsOfTheSendWaitHoldForThrottledParts(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		config adaptive.Config
-		most   int // that wait
-	}{
-		"MaxSendQueue": {adaptive.Config{MaxSendQueue: 10}, 10},
-		"MaxSendWait":  {adaptive.Config{MaxSendWait: 3 * time.Second}, 3}, // one token takes 1.4 s
-		"NoSendWait":   {adaptive.Config{NoSendWait: true}, 0},
-	} {
-		inBubble(t, c.config, func(t *testing.T, s retry.Strategy) {
-			t.Helper()
-			ended := crowd(t, s, 30, retry.Operation{})
-			waiting := s.Snapshot().Scopes[0].Waiting
-			require.LessOrEqual(t, waiting, c.most, name)
-			require.Equal(t, c.most > 0, waiting > 0, name)
-			require.EqualValues(t, 30-waiting, ended.Load(), name)
-		})
-	}
 }
 
 func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {
