@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -60,7 +61,7 @@ func TestErrorAfterACancelHoldsTheLastServiceErrorAndTheCause(t *testing.T) {
 			last, ok := errors.AsType[statusError](err)
 			require.Equal(t, c.want, last)
 			require.Equal(t, c.want != 0, ok)
-			require.Equal(t, len(c.answers), refusalOf(t, err).Attempts)
+			require.Equal(t, len(c.answers), play.Refusal(t, err).Attempts)
 			require.Len(t, c.answers, attempts)
 		})
 	}
@@ -93,8 +94,8 @@ func TestCancelDuringASleepEndsTheOperationOnce(t *testing.T) {
 			require.ErrorIs(t, err, c.reason)
 			require.ErrorIs(t, err, errServer)
 			require.Equal(t, ctx.Err() != nil, errors.Is(err, context.Canceled))
-			require.Equal(t, 2*time.Second, refusalOf(t, err).Elapsed)
-			require.Equal(t, 1, refusalOf(t, err).Attempts)
+			require.Equal(t, 2*time.Second, play.Refusal(t, err).Elapsed)
+			require.Equal(t, 1, play.Refusal(t, err).Attempts)
 			require.Equal(t, c.want, []int{t.granted, t.refused, t.successes, t.failures})
 		})
 	}

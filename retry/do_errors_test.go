@@ -70,7 +70,7 @@ func TestOddErrorsOfAFunctionEndTheOperation(t *testing.T) {
 			calls, final := t.do(t.Context(), retry.Operation{}, always(err))
 			require.Equal(t, 1, calls)
 			require.Equal(t, fmt.Sprintf("%#v", err), fmt.Sprintf("%#v", final), "it comes back as it is")
-			kinds := []retry.EventKind{t.events[0].Kind, t.events[1].Kind, t.events[2].Kind}
+			kinds := []retry.EventKind{t.Events[0].Kind, t.Events[1].Kind, t.Events[2].Kind}
 			require.Equal(t, []retry.EventKind{retry.AttemptEnded, retry.RetryRefused, retry.OperationEnded}, kinds)
 
 			calls, _ = t.do(t.Context(), retry.Operation{}, func(ctx context.Context, _ int) error {

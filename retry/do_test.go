@@ -159,7 +159,7 @@ func TestFirstAttemptIsMadeWithoutAToken(t *testing.T) {
 	require.Equal(t, 1, value)
 
 	_, err = do(t.Context(), errServer)
-	refusal := refusalOf(t, err)
+	refusal := play.Refusal(t, err)
 	require.Equal(t, []error{errDenied, errServer}, []error{refusal.Reason, refusal.Last})
 	require.Equal(t, 1, refusal.Attempts)
 
@@ -184,7 +184,7 @@ func TestDoCallsNothingAfterTheEndOfTheOperation(t *testing.T) {
 				op := retry.Operation{NotAfter: t.clk.Now().Add(after)}
 				return retry.DoErr(t.Context(), s, op, func(context.Context) error { calls++; return nil })
 			}
-			refusal := refusalOf(t, do(-1))
+			refusal := play.Refusal(t, do(-1))
 			require.Equal(t, retry.ErrMaxElapsed, refusal.Reason)
 			require.Zero(t, refusal.Attempts)
 			require.Zero(t, calls)
@@ -223,15 +223,15 @@ func TestErrorsOfForeignStrategiesAreKeptAndNotChanged(t *testing.T) {
 		_, err := retry.Do(ctx, inner, retry.Operation{MaxAttempts: 1}, failing(errServer))
 		return err
 	})
-	require.ErrorIs(t, refusalOf(t, err).Reason, errMine, "its own reason, with an inner refusal in it")
-	require.ErrorIs(t, refusalOf(t, err).Last, retry.ErrAttemptsExhausted)
+	require.ErrorIs(t, play.Refusal(t, err).Reason, errMine, "its own reason, with an inner refusal in it")
+	require.ErrorIs(t, play.Refusal(t, err).Last, retry.ErrAttemptsExhausted)
 	require.ErrorIs(t, err, errServer)
 
 	without := refusing(func(retry.Token, error) (retry.Token, error) { return retry.Token{}, nil })
 	_, err = retry.Do(t.Context(), without, retry.Operation{}, failing(errServer))
 	require.ErrorIs(t, err, retry.ErrForeignToken)
 	require.ErrorIs(t, err, errServer)
-	require.Equal(t, 1, refusalOf(t, err).Attempts)
+	require.Equal(t, 1, play.Refusal(t, err).Attempts)
 }
 
 // brokenClock panics when it has been read for a number of times.

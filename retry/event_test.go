@@ -12,6 +12,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -68,17 +69,17 @@ func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 			} else {
 				require.NoError(t, t.RecordFailure(token, c.failure))
 			}
-			require.Len(t, t.of(retry.OperationEnded), 1)
-			last := t.events[len(t.events)-1]
+			require.Len(t, t.Of(retry.OperationEnded), 1)
+			last := t.Events[len(t.Events)-1]
 			require.Equal(t, retry.OperationEnded, last.Kind)
 			require.Equal(t, c.outcome, last.Outcome())
 			require.Equal(t, c.attempts, last.Attempt)
-			require.Len(t, t.of(retry.AttemptEnded), c.attempts)
+			require.Len(t, t.Of(retry.AttemptEnded), c.attempts)
 			require.Equal(t, c.err, last.Err)
 			require.Equal(t, 2*time.Second, last.Elapsed)
 			require.Equal(t, t.clk.Now(), last.Time)
 			require.Equal(t, t.Snapshot().Scopes[1].Quota, last.Quota)
-			for _, e := range t.events {
+			for _, e := range t.Events {
 				require.Equal(t, last.OperationID, e.OperationID, e.Kind)
 			}
 		})
@@ -88,10 +89,9 @@ func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 	t.Parallel()
 	inBoth(t, "", nil, func(t world) {
-		_, err := t.do(context.WithValue(gone(t.T), named{}, "first"), retry.Operation{}, always(nil))
+		_, err := t.do(gone(t.T), retry.Operation{}, always(nil))
 		require.ErrorIs(t, err, retry.ErrCanceled)
-		require.Equal(t, "first", t.name, "the context of an event is that of its operation")
-		last := t.of(retry.OperationEnded)[0]
+		last := t.Of(retry.OperationEnded)[0]
 		require.Zero(t, last.Attempt)
 		require.Equal(t, retry.ErrCanceled, last.Reason)
 		require.NoError(t, last.Err)
@@ -100,12 +100,25 @@ func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 		require.ErrorIs(t, token.Wait(gone(t.T)), retry.ErrCanceled)
 		require.NoError(t, token.Wait(t.Context()))
 		require.NoError(t, t.RecordFailure(token, errServer))
-		require.Equal(t, retry.ErrNotRetryable, t.of(retry.OperationEnded)[1].Reason)
+		require.Equal(t, retry.ErrNotRetryable, t.Of(retry.OperationEnded)[1].Reason)
 
 		require.NoError(t, t.RecordSuccess(acquire(t.T, t), retry.Result{}))
-		require.NoError(t, t.of(retry.OperationEnded)[2].Reason, "of the operation before")
-		require.Nil(t, t.name)
+		require.NoError(t, t.Of(retry.OperationEnded)[2].Reason, "of the operation before")
 	})
+}
+
+func TestContextOfAnEventIsThatOfItsOperation(t *testing.T) {
+	t.Parallel()
+	type key struct{}
+	var told any
+	w := newWorld(t, "adaptive", func(c *standard.Config) {
+		c.Observer = retry.ObserverFunc(func(ctx context.Context, _ retry.Event) { told = ctx.Value(key{}) })
+	})
+	for name := range 2 { // of which the second has the state of the first
+		_, err := w.do(context.WithValue(t.Context(), key{}, name), retry.Operation{}, always(errClient))
+		require.Equal(t, errClient, err)
+		require.Equal(t, name, told)
+	}
 }
 
 func TestOutcomeIsAWordForEachReason(t *testing.T) {
@@ -156,7 +169,7 @@ func TestLoopInALoopTellsTheObserverTheProductOfTheAttempts(t *testing.T) {
 	} {
 		w := newWorld(t, "standard", nil)
 		nested(w, retry.Operation{MaxAttempts: c.outer}, retry.Operation{MaxAttempts: c.inner}, c.change)
-		told := w.of(retry.LoopNested)
+		told := w.Of(retry.LoopNested)
 		require.Equal(t, c.want > 0, len(told) == 2, name)
 		for _, e := range told {
 			require.Equal(t, c.want, e.MaxAttempts, name)
@@ -169,9 +182,9 @@ func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
 	reasons := []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
 	w := newWorld(t, "standard", nil)
 	_, err := w.do(t.Context(), retry.Operation{}, always(fmt.Errorf("operation: %w", hotKeyError{reasons})))
-	require.Equal(t, reasons, refusalOf(t, err).ThrottledBy())
+	require.Equal(t, reasons, play.Refusal(t, err).ThrottledBy())
 	for _, kind := range []retry.EventKind{retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded} {
-		for _, e := range w.of(kind) {
+		for _, e := range w.Of(kind) {
 			require.Equal(t, reasons, e.ThrottledBy(), kind)
 			require.True(t, kind == retry.RetryRefused || e.Verdict.Reach() == classify.ReachPart, kind)
 		}
@@ -262,9 +275,9 @@ func TestTimesOfAnOperationAddUp(t *testing.T) {
 	} {
 		inBoth(t, name, func(c *standard.Config) { c.Clock = &unsteady{Fake: &clock.Fake{}} }, func(t world) {
 			c.play(t, t.Clock().(*unsteady))
-			ended := t.of(retry.OperationEnded)[0]
+			ended := t.Of(retry.OperationEnded)[0]
 			got := times{backoff: ended.BackoffWait, elapsed: ended.Elapsed}
-			for _, e := range t.of(retry.AttemptEnded) {
+			for _, e := range t.Of(retry.AttemptEnded) {
 				got.attempts = append(got.attempts, e.Elapsed)
 			}
 			require.Equal(t, c.want, got)

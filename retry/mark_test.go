@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -63,7 +64,7 @@ func TestMarkComesOffWhatDoReturns(t *testing.T) {
 	endless.Err = endless
 	require.Equal(t, error(endless), fails(endless))
 
-	refusal := refusalOf(t, fails(retry.Mark(hintError(3*time.Second), classify.Timeout)))
+	refusal := play.Refusal(t, fails(retry.Mark(hintError(3*time.Second), classify.Timeout)))
 	require.Equal(t, retry.ErrAttemptsExhausted, refusal.Reason)
 	require.Equal(t, hintError(3*time.Second), refusal.Last)
 	require.Equal(t, []time.Duration{3 * time.Second}, w.clk.Waits(), "its hint counts")
@@ -130,8 +131,8 @@ func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
 			require.Equal(t, c.quota, t.quota())
 			require.Equal(t, t.mode == "adaptive" && c.limits, t.Snapshot().Scopes[0].Limited)
 
-			first, last := t.events[0], t.events[len(t.events)-1]
-			refused := t.of(retry.RetryRefused)[0]
+			first, last := t.Events[0], t.Events[len(t.Events)-1]
+			refused := t.Of(retry.RetryRefused)[0]
 			require.Equal(t, []error{c.fails, c.fails}, []error{first.Err, refused.Err}, "without the rule")
 			require.Equal(t, []retry.EventKind{retry.AttemptEnded, retry.OperationEnded}, []retry.EventKind{first.Kind, last.Kind})
 			require.Equal(t, refused.Reason, last.Reason)
@@ -169,7 +170,7 @@ func TestRuleLeavesTheErrorAroundItAndThatBelowItAsTheyAre(t *testing.T) {
 	require.EqualError(t, fails(ruled(errServer)),
 		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
 	failure := &readingError{ruled(errServer)}
-	refusal := refusalOf(t, fails(failure))
+	refusal := play.Refusal(t, fails(failure))
 	require.Equal(t, errRule, refusal.Detail)
 	require.Same(t, failure, refusal.Last)
 	require.False(t, w.Snapshot().Scopes[0].Limited)

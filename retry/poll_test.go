@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -94,11 +95,11 @@ func TestNotDoneTakesNothingFromTheQuotaAndFailuresAreRetriedByTheRules(t *testi
 	inBoth(t, "", nil, func(t world) {
 		_, err := t.poll(t.Context(), retry.Operation{}, retry.Interval{First: time.Second}, &job{doneAt: 1001})
 		require.NoError(t, err)
-		require.Len(t, t.of(retry.OperationEnded), 1001)
-		for _, e := range t.events {
+		require.Len(t, t.Of(retry.OperationEnded), 1001)
+		for _, e := range t.Events {
 			require.Equal(t, 500, e.Quota)
 		}
-		t.events = nil
+		t.Events = nil
 		before := len(t.clk.Waits())
 		// Two failures in each of two polls: each poll has three attempts of its own.
 		j := &job{doneAt: 3, fails: map[int][]error{1: repeated(errServer, 2), 3: repeated(errServer, 2)}}
@@ -107,7 +108,7 @@ func TestNotDoneTakesNothingFromTheQuotaAndFailuresAreRetriedByTheRules(t *testi
 		require.Equal(t, "DONE", state)
 		require.Equal(t, seconds(1, 2, 60, 60, 1, 2), t.clk.Waits()[before:])
 		var quota []int
-		for _, e := range t.events {
+		for _, e := range t.Events {
 			if e.Kind == retry.RetryScheduled || e.Kind == retry.OperationEnded {
 				quota = append(quota, e.Quota)
 			}
@@ -171,7 +172,7 @@ func TestPollEndsInTime(t *testing.T) {
 			}
 			began, j := t.clk.Now(), &job{}
 			state, err := t.poll(ctx, op, retry.Interval{First: 10 * s, Max: 25 * s}, j)
-			refusal := refusalOf(t, err)
+			refusal := play.Refusal(t, err)
 			require.Equal(t, c.want, refusal.Reason)
 			require.Equal(t, c.deadline > 0, refusal.Timeout())
 			require.Equal(t, c.deadline > 0, errors.Is(err, context.DeadlineExceeded))

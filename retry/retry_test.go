@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -67,27 +68,27 @@ func modes(t *testing.T, clk clock.Clock, change func(c *standard.Config)) map[s
 type world struct {
 	*testing.T
 	*counting
-	*recorder
+	*play.Recorder
 	clk  *clock.Fake
 	mode string
 }
 
 // inBoth plays a test in each mode. change may be nil.
-func inBoth(t *testing.T, name string, change func(c *standard.Config), play func(t world)) {
+func inBoth(t *testing.T, name string, change func(c *standard.Config), test func(t world)) {
 	t.Helper()
 	for _, mode := range []string{"standard", "adaptive"} {
 		t.Run(name+"/"+mode, func(t *testing.T) {
 			t.Parallel()
-			play(newWorld(t, mode, change))
+			test(newWorld(t, mode, change))
 		})
 	}
 }
 
 func newWorld(t *testing.T, mode string, change func(c *standard.Config)) world {
 	t.Helper()
-	w := world{T: t, recorder: &recorder{}, clk: &clock.Fake{}, mode: mode}
+	w := world{T: t, Recorder: &play.Recorder{}, clk: &clock.Fake{}, mode: mode}
 	w.counting = &counting{Strategy: modes(t, w.clk, func(c *standard.Config) {
-		if c.Observer = w.recorder; change != nil {
+		if c.Observer = w.Recorder; change != nil {
 			change(c)
 		}
 	})[mode]}
@@ -119,7 +120,7 @@ func (w world) quota() int { return w.Snapshot().Scopes[0].Quota }
 
 // kinds are those of the failures of attempts.
 func (w world) kinds() (kinds []classify.Kind) {
-	for _, e := range w.of(retry.AttemptEnded) {
+	for _, e := range w.Of(retry.AttemptEnded) {
 		kinds = append(kinds, e.Verdict.Kind())
 	}
 	return kinds
@@ -128,41 +129,6 @@ func (w world) kinds() (kinds []classify.Kind) {
 // always returns attempts that end with an error.
 func always(err error) func(context.Context, int) error {
 	return func(context.Context, int) error { return err }
-}
-
-// refusalOf returns why the client gave up.
-func refusalOf(t require.TestingT, err error) *retry.Error {
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok, err)
-	return refusal
-}
-
-// recorder is an observer that keeps the events.
-type recorder struct {
-	mu     sync.Mutex
-	events []retry.Event // guarded by mu
-	name   any           // that the context of the last one holds; guarded by mu
-}
-
-type named struct{}
-
-func (r *recorder) Observe(ctx context.Context, e retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.name = ctx.Value(named{})
-	r.events = append(r.events, e)
-}
-
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
 }
 
 // ordersTable is an operation on a table, which has a scope of its own.

@@ -258,7 +258,7 @@ func TestCanceledSendAllSaysWhatIsLeft(t *testing.T) {
 	require.PanicsWithValue(t, "send", func() {
 		_, _ = retry.SendAll(t.Context(), w, retry.Operation{}, batch, func(context.Context, []int) ([]retry.Sent[int], error) { panic("send") })
 	})
-	require.Len(t, w.of(retry.OperationEnded), 1)
+	require.Len(t, w.Of(retry.OperationEnded), 1)
 }
 
 func TestStrategyHearsOfTheThrottledEntriesOfEachAttemptOnce(t *testing.T) {
@@ -279,7 +279,7 @@ func TestStrategyHearsOfTheThrottledEntriesOfEachAttemptOnce(t *testing.T) {
 			_, err := retry.SendAll(t.Context(), w, retry.Operation{}, batch, c.shelf.put)
 			require.Error(t, err)
 		})
-		ended := w.of(retry.AttemptEnded)
+		ended := w.Of(retry.AttemptEnded)
 		require.Len(t, ended, len(c.shelf.calls))
 		require.Equal(t, c.want, ended[len(ended)-1].EntriesThrottled, name)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -45,11 +46,11 @@ func TestFailureHasALimitOfAttemptsOfItsOwn(t *testing.T) {
 				return c.answers[n-1]
 			})
 			require.Equal(t, c.attempts, attempts)
-			refusal := refusalOf(t, err)
+			refusal := play.Refusal(t, err)
 			require.Equal(t, retry.ErrAttemptsExhausted, refusal.Reason)
 			require.Equal(t, []int{c.attempts, c.want}, []int{refusal.Attempts, refusal.MaxAttempts})
 			require.Equal(t, 500-14*(attempts-1), t.quota(), "the last one is not charged")
-			require.Equal(t, retry.ErrAttemptsExhausted, t.of(retry.RetryRefused)[0].Reason)
+			require.Equal(t, retry.ErrAttemptsExhausted, t.Of(retry.RetryRefused)[0].Reason)
 		})
 	}
 	twice := classify.RetryAs(classify.Timeout).AtMost(2)
@@ -105,8 +106,8 @@ func TestWaitWithoutRoomIsRefusedAndItsCostGivenBack(t *testing.T) {
 			}
 			require.ErrorIs(t, err, c.want)
 			require.ErrorIs(t, err, errServer)
-			require.Equal(t, c.wait, refusalOf(t, err).Wait)
-			require.Equal(t, 1, refusalOf(t, err).Attempts)
+			require.Equal(t, c.wait, play.Refusal(t, err).Wait)
+			require.Equal(t, 1, play.Refusal(t, err).Attempts)
 			require.NoError(t, t.RecordFailure(token, errServer))
 			require.Equal(t, 500, t.quota())
 		})

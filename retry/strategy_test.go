@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -89,7 +90,7 @@ func TestTokenCannotBeUsedDuringItsWait(t *testing.T) {
 			next, err := t.RefreshRetryToken(t.Context(), token, errServer)
 			require.Equal(t, c.quota == 0, errors.Is(err, retry.ErrQuotaExhausted))
 			require.Equal(t, time.Second, next.Delay())
-			require.Equal(t, 1, refusalOf(t, next.Wait(gone(t.T))).Attempts)
+			require.Equal(t, 1, play.Refusal(t, next.Wait(gone(t.T))).Attempts)
 			require.ErrorIs(t, next.Wait(gone(t.T)), context.Canceled)
 			require.ErrorIs(t, next.Wait(gone(t.T)), errServer, "a wait that failed may be tried again")
 
@@ -148,7 +149,7 @@ func TestStrategyJudgesWithoutAnOperation(t *testing.T) {
 		require.True(t, t.Judge(retry.Operation{}, retry.Permanent(errServer)).Forbids())
 		own := retry.Operation{Classifier: saying(classify.RetryAs(classify.Client))}
 		require.Equal(t, classify.RetryAs(classify.Client), t.Judge(own, errClient))
-		require.Empty(t, t.events)
+		require.Empty(t, t.Events)
 		require.Equal(t, before, t.Snapshot())
 	})
 }
@@ -162,8 +163,8 @@ func TestFailureThatIsNotRetriedIsJudgedForTheSendRateAndTheObserver(t *testing.
 		want     int
 	}{
 		"standard mode":                          {mode: "standard", op: ordersTable()},
-		"standard mode and an observer":          {mode: "standard", observer: &recorder{}, op: ordersTable(), want: 1},
-		"standard mode, observer and no service": {mode: "standard", observer: &recorder{}, want: 1},
+		"standard mode and an observer":          {mode: "standard", observer: &play.Recorder{}, op: ordersTable(), want: 1},
+		"standard mode, observer and no service": {mode: "standard", observer: &play.Recorder{}, want: 1},
 		"adaptive mode":                          {mode: "adaptive", op: ordersTable(), want: 1},
 	} {
 		calls := 0

@@ -41,33 +41,6 @@ func newStandard(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 	return s, clk
 }
 
-// recorder is an observer that keeps the events.
-type recorder struct {
-	mu     sync.Mutex
-	events []retry.Event
-}
-
-func (r *recorder) Observe(_ context.Context, e retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-}
-
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) []retry.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []retry.Event
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-func (r *recorder) use(c *adaptive.Config) { c.Standard.Observer = r }
-
 // listening is a limiter that only notes the responses.
 type listening struct {
 	mu       sync.Mutex
@@ -137,14 +110,6 @@ func useLimiter(l adaptive.Limiter) func(c *adaptive.Config) {
 	return func(c *adaptive.Config) {
 		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
 	}
-}
-
-// refusalOf returns why the client gave up.
-func refusalOf(t *testing.T, err error) *retry.Error {
-	t.Helper()
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok, err)
-	return refusal
 }
 
 // granted asks for a retry that the strategy grants.

@@ -58,40 +58,40 @@ func TestEventsTellTheWholeStoryInOrder(t *testing.T) {
 
 func TestSuccessesBeforeTheFirstThrottleChangeNoRateThatCounts(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
-	s, clk := play.Adaptive(t, r.use)
+	r := &play.Recorder{}
+	s, clk := play.Adaptive(t, r.Use)
 	for range 10 {
 		clk.Advance(time.Second)
 		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	}
-	require.Empty(t, r.of(retry.SendRateChanged))
+	require.Empty(t, r.Of(retry.SendRateChanged))
 	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{MaxAttempts: 1}, errThrottle))
-	require.Len(t, r.of(retry.SendRateChanged), 1)
-	require.InDelta(t, s.Snapshot().Scopes[0].FillRate, r.of(retry.SendRateChanged)[0].Rate, 0)
+	require.Len(t, r.Of(retry.SendRateChanged), 1)
+	require.InDelta(t, s.Snapshot().Scopes[0].FillRate, r.Of(retry.SendRateChanged)[0].Rate, 0)
 }
 
 func TestRefusedSendWaitIsARefusedRetry(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.NoSendWait = true
 		c.Standard.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
-		r.use(c)
+		r.Use(c)
 	})
 	err := play.Do(t.Context(), clk, s, retry.Operation{Name: "GetItem"}, errThrottle)
 	require.ErrorIs(t, err, retry.ErrSendRateLimited)
 	require.ErrorIs(t, err, errThrottle)
-	require.Equal(t, 1, refusalOf(t, err).Attempts)
-	require.Equal(t, retry.ScopeKey{Name: "GetItem"}, refusalOf(t, err).Scope, "that of the send rate")
+	require.Equal(t, 1, play.Refusal(t, err).Attempts)
+	require.Equal(t, retry.ScopeKey{Name: "GetItem"}, play.Refusal(t, err).Scope, "that of the send rate")
 	require.Equal(t, 500, s.Snapshot().Scopes[1].Quota, "the retry costs nothing")
 
-	refused := r.of(retry.RetryRefused)
+	refused := r.Of(retry.RetryRefused)
 	require.Len(t, refused, 1)
 	require.Equal(t, []error{retry.ErrSendRateLimited, errThrottle}, []error{refused[0].Reason, refused[0].Err})
 	require.Equal(t, 2, refused[0].Attempt)
 	require.Equal(t, time.Second, refused[0].Delay, "the rest of the two that a token takes")
 	require.Equal(t, clk.Now(), refused[0].Time)
-	require.Empty(t, r.of(retry.SendWaitBegan), "there was no wait")
+	require.Empty(t, r.Of(retry.SendWaitBegan), "there was no wait")
 }
 
 func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
@@ -104,7 +104,7 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 		"past the end of the operation": {time.Hour, 10 * time.Second, retry.ErrMaxElapsed},
 		"until the caller gives up":     {10 * time.Second, 0, retry.ErrCanceled},
 	} {
-		r := &recorder{}
+		r := &play.Recorder{}
 		config := standard.Config{QuotaInitial: new(4), MaxQuotaWait: time.Minute, Observer: r}
 		inBubble(t, adaptive.Config{Standard: config}, func(t *testing.T, s retry.Strategy) {
 			t.Helper()
@@ -113,7 +113,7 @@ func TestRefusedWaitForQuotaIsOneRefusedRetry(t *testing.T) {
 			op := retry.Operation{Scope: "orders", MaxElapsed: c.maxElapsed}
 			_, err := retry.Do(ctx, s, op, play.Answers(errServer))
 			require.ErrorIs(t, err, c.want)
-			refused := r.of(retry.RetryRefused)
+			refused := r.Of(retry.RetryRefused)
 			require.Len(t, refused, 1, name)
 			require.Equal(t, []error{c.want, errServer}, []error{refused[0].Reason, refused[0].Err})
 			require.Equal(t, []int{2, 4}, []int{refused[0].Attempt, refused[0].Quota})
@@ -172,19 +172,19 @@ func (l twice) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, err
 
 func TestTwoWaitsOfALimiterAreOneSendWait(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-		r.use(c)
+		r.Use(c)
 		useLimiter(twice{sendrate.NewLimiter(sendrate.Config{Ceiling: 0.5}, c.Standard.Clock), c.Standard.Clock})(c)
 	})
 	for range 3 {
-		r.events = nil
+		r.Events = nil
 		require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	}
-	kinds := []retry.EventKind{r.events[0].Kind, r.events[1].Kind, r.events[2].Kind}
+	kinds := []retry.EventKind{r.Events[0].Kind, r.Events[1].Kind, r.Events[2].Kind}
 	require.Equal(t, []retry.EventKind{retry.SendWaitBegan, retry.SendWaitBegan, retry.SendWaitEnded}, kinds)
-	ended, two := r.of(retry.OperationEnded)[0], 2*time.Second
-	require.Equal(t, []time.Duration{two, two, two}, []time.Duration{r.events[2].Delay, ended.SendWait, ended.Elapsed})
+	ended, two := r.Of(retry.OperationEnded)[0], 2*time.Second
+	require.Equal(t, []time.Duration{two, two, two}, []time.Duration{r.Events[2].Delay, ended.SendWait, ended.Elapsed})
 }
 
 func TestOperationEndsOnceAlthoughItsObserverEndsTheGoroutine(t *testing.T) {

@@ -71,13 +71,13 @@ func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T
 
 func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.ThrottlingCost = 7
-		r.use(c)
+		r.Use(c)
 	})
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, throttleError{classify.ReachPart}))
-	scheduled := r.of(retry.RetryScheduled)
+	scheduled := r.Of(retry.RetryScheduled)
 	require.Len(t, scheduled, 1)
 	require.Equal(t, time.Second, scheduled[0].Delay)
 	require.Equal(t, 500-7, scheduled[0].Quota)
@@ -87,7 +87,7 @@ func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 // Callers of a hot key hold each other back, and no other caller.
 func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	inBubble(t, adaptive.Config{Standard: standard.Config{MaxAttempts: 9, Observer: r}}, func(t *testing.T, s retry.Strategy) {
 		t.Helper()
 		began, hot := time.Now(), throttleError{classify.ReachPart}
@@ -102,7 +102,7 @@ func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
 		}
 		require.Equal(t, time.Millisecond, time.Since(began))
 		wg.Wait()
-		require.Len(t, r.of(retry.RetryScheduled), 20*3)
+		require.Len(t, r.Of(retry.RetryScheduled), 20*3)
 		require.Greater(t, time.Since(began), 7*time.Second+time.Second, "the backoffs alone take 7 s")
 	})
 }

@@ -81,10 +81,10 @@ func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 
 func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxScopes, c.Standard.MaxAttempts = 1, 1
-		r.use(c)
+		r.Use(c)
 	})
 	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
 	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}, errThrottle))
@@ -98,7 +98,7 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	}
 	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: true, retry.OverflowKey(): true}, limited)
 	var created []retry.ScopeKey
-	for _, e := range r.of(retry.ScopeCreated) {
+	for _, e := range r.Of(retry.ScopeCreated) {
 		created = append(created, e.Scope)
 	}
 	require.Equal(t, []retry.ScopeKey{{Scope: "a"}, retry.OverflowKey()}, created)
@@ -169,10 +169,10 @@ func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
 
 func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		forgetful(c)
-		r.use(c)
+		r.Use(c)
 		c.NewLimiter = func(scope retry.ScopeKey, _ clock.Clock) adaptive.Limiter {
 			if scope.Scope == "bad" {
 				panic("new limiter")
@@ -185,7 +185,7 @@ func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 		clk.Advance(idle)
 	}
 	require.Panics(t, func() { _, _ = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "bad"}) })
-	require.Len(t, r.of(retry.ScopeEvicted), 1)
+	require.Len(t, r.Of(retry.ScopeEvicted), 1)
 	require.EqualValues(t, 1, s.Snapshot().Evicted)
 }
 

@@ -62,7 +62,7 @@ func TestTokenThatWasNotWaitedForIsNotReported(t *testing.T) {
 
 func TestPanicOfAClassifierAtTheEndIsReportedAsAnAttemptOnce(t *testing.T) {
 	t.Parallel()
-	l, r := &scripted{}, &recorder{}
+	l, r := &scripted{}, &play.Recorder{}
 	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.Classifier = panicking{}
 		c.Standard.Observer = r
@@ -72,9 +72,9 @@ func TestPanicOfAClassifierAtTheEndIsReportedAsAnAttemptOnce(t *testing.T) {
 	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
 	require.PanicsWithValue(t, "classifier", func() { _ = s.RecordFailure(token, errServer) })
 	require.Equal(t, []bool{true, false}, l.reports)
-	require.Len(t, r.of(retry.AttemptEnded), 2)
-	require.Equal(t, errServer, r.of(retry.AttemptEnded)[1].Err)
-	require.Len(t, r.of(retry.OperationEnded), 1)
+	require.Len(t, r.Of(retry.AttemptEnded), 2)
+	require.Equal(t, errServer, r.Of(retry.AttemptEnded)[1].Err)
+	require.Len(t, r.Of(retry.OperationEnded), 1)
 	require.Equal(t, retry.ErrTokenUsed, s.RecordFailure(token, errServer))
 	require.EqualValues(t, 1, scopesOf(s)[""].StrainedCalls)
 }
@@ -93,7 +93,7 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 		"more than there are": {3, 0, true, 3, 3},
 		"very many":           {1 << 30, 1<<31 - 1, true, 1 << 30, 1<<31 - 1},
 	} {
-		r := &recorder{}
+		r := &play.Recorder{}
 		s, _ := play.Adaptive(t, func(config *adaptive.Config) {
 			config.Standard.QuotaInitial, config.Standard.Observer = new(0), r
 		})
@@ -101,11 +101,11 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 		state := s.Snapshot().Scopes[0]
 		require.Equal(t, c.limited, state.Limited, name)
 		require.Equal(t, 1, state.Quota, "that of a success at the first attempt")
-		ended := r.of(retry.AttemptEnded)
+		ended := r.Of(retry.AttemptEnded)
 		require.Len(t, ended, 1)
 		require.NoError(t, ended[0].Err)
 		require.Equal(t, []int{c.told, c.toldEntries}, []int{ended[0].EntriesThrottled, ended[0].Entries}, name)
-		require.Equal(t, "success", r.of(retry.OperationEnded)[0].Outcome())
+		require.Equal(t, "success", r.Of(retry.OperationEnded)[0].Outcome())
 	}
 	s, clk := play.Adaptive(t, nil) // a retry gets its cost back
 	token := granted(t, s, play.Sent(t, s), errServer)
@@ -151,10 +151,10 @@ func TestUnpacedOperationTakesNoSendTokens(t *testing.T) {
 // TestRetryThatIsCanceledAfterItsWaitGivesBack: a loop may wait for the token before it sleeps.
 func TestRetryThatIsCanceledAfterItsWaitGivesBack(t *testing.T) {
 	t.Parallel()
-	l, r := &scripted{}, &recorder{}
+	l, r := &scripted{}, &play.Recorder{}
 	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
 		l.use(c)
-		r.use(c)
+		r.Use(c)
 	})
 	token := granted(t, s, play.Sent(t, s), errServer)
 	require.NoError(t, token.WithoutDelay().Wait(t.Context()))
@@ -163,7 +163,7 @@ func TestRetryThatIsCanceledAfterItsWaitGivesBack(t *testing.T) {
 	require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
 	require.Equal(t, []bool{false}, l.reports, "the second attempt was not made")
 	require.Len(t, l.given, 1, "nor was its send token used")
-	require.Len(t, r.of(retry.RetryRefused), 1)
+	require.Len(t, r.Of(retry.RetryRefused), 1)
 	require.ErrorIs(t, s.RecordFailure(token, retry.ErrCanceled), retry.ErrTokenUsed)
 }
 
@@ -273,7 +273,7 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 		"after an attempt that panics too": {unreported{&scripted{}}, retry.Operation{}, func() { panic("attempt") }, "report", 1, "aborted"},
 		"before the attempt":               {ungiven{slow{&scripted{}, clk}}, retry.Operation{MaxElapsed: 1}, func() {}, "give", 0, "max_elapsed"},
 	} {
-		r := &recorder{}
+		r := &play.Recorder{}
 		s, err := adaptive.New(adaptive.Config{
 			Standard:   standard.Config{Clock: clk, Observer: r},
 			NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return c.limiter },
@@ -282,10 +282,10 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 		require.PanicsWithValue(t, c.panics, func() {
 			_ = retry.DoErr(t.Context(), s, c.op, func(context.Context) error { c.attempt(); return nil })
 		})
-		ends := r.of(retry.OperationEnded)
+		ends := r.Of(retry.OperationEnded)
 		require.Len(t, ends, 1, name)
 		require.Equal(t, c.made, ends[0].Attempt, name)
-		require.Len(t, r.of(retry.AttemptEnded), c.made, name)
+		require.Len(t, r.Of(retry.AttemptEnded), c.made, name)
 		require.Equal(t, c.outcome, ends[0].Outcome(), name)
 	}
 }
@@ -293,7 +293,7 @@ func TestOperationWhoseLimiterPanicsHasAnEnd(t *testing.T) {
 // The pool fills while one retry waits, and others come later.
 func TestRetryThatWaitsForQuotaIsPaidByThePoolBeforeThoseWhoCameLater(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	synctest.Test(t, func(t *testing.T) {
 		s, err := standard.New(standard.Config{
 			MaxQuotaWait: 10 * time.Second, QuotaCapacity: new(100), QuotaInitial: new(0), Base: time.Millisecond, MaxAttempts: 2,
@@ -311,7 +311,7 @@ func TestRetryThatWaitsForQuotaIsPaidByThePoolBeforeThoseWhoCameLater(t *testing
 		require.Equal(t, 14, s.Snapshot().Pool, "the payer gets the refund")
 	})
 	var order []uint64
-	for i, e := range slices.DeleteFunc(r.of(retry.OperationEnded), func(e retry.Event) bool { return e.Operation.Scope != "" }) {
+	for i, e := range slices.DeleteFunc(r.Of(retry.OperationEnded), func(e retry.Event) bool { return e.Operation.Scope != "" }) {
 		require.NoError(t, e.Reason, "each gives back what it took")
 		require.Equal(t, time.Duration(3-i)*time.Second-time.Millisecond, e.QuotaWait)
 		require.Equal(t, time.Millisecond, e.BackoffWait)

@@ -64,8 +64,8 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 		require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
 		before := clk.Now()
 		err := play.Do(t.Context(), clk, s, c.op)
-		require.Equal(t, c.reason, refusalOf(t, err).Reason)
-		require.Equal(t, 2*time.Second, refusalOf(t, err).Wait)
+		require.Equal(t, c.reason, play.Refusal(t, err).Reason)
+		require.Equal(t, 2*time.Second, play.Refusal(t, err).Wait)
 		require.ErrorContains(t, err, "ratelimit: "+detail)
 		_, ok := errors.AsType[*ratelimit.WaitError](err)
 		require.True(t, ok)
@@ -93,8 +93,8 @@ func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	l := &scripted{err: errOwn}
 	s, clk := play.Adaptive(t, l.use)
 	err := play.Do(t.Context(), clk, s, retry.Operation{})
-	require.Equal(t, retry.ErrSendRateLimited, refusalOf(t, err).Reason)
-	require.Equal(t, errOwn, refusalOf(t, err).Detail)
+	require.Equal(t, retry.ErrSendRateLimited, play.Refusal(t, err).Reason)
+	require.Equal(t, errOwn, play.Refusal(t, err).Detail)
 	require.EqualError(t, err, "retry: client-side: held back by the send rate: no route to the fleet (0 attempts)")
 	require.Empty(t, l.reports, "an attempt that was refused is not reported")
 }
@@ -184,7 +184,7 @@ func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T)
 		for _, want := range []error{retry.ErrDeadline, context.DeadlineExceeded, retry.ErrSendRateLimited} {
 			require.ErrorIs(t, err, want)
 		}
-		require.Equal(t, 714285715*time.Nanosecond, refusalOf(t, err).Wait)
+		require.Equal(t, 714285715*time.Nanosecond, play.Refusal(t, err).Wait)
 		_, err = retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
 		require.NoError(t, err, "the queue is free")
 	})
