@@ -31,12 +31,12 @@ func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 	unknown := *exhausted
 	unknown.MaxAttempts = 0
 	text := map[string]*retry.Error{
-		`retry quota exhausted: last error: status (2 attempts, 1s, 4 of 5 quota tokens, 3 in the pool, scope "orders")`: {
+		`retry quota exhausted: last error: status (2 attempts, 1s, 4 of 5 quota tokens, 1 in the pool, scope "orders")`: {
 			Reason: retry.ErrQuotaExhausted, Scope: orders, Attempts: 2, Elapsed: time.Second,
-			Available: 4, Pool: 3, Needed: 5, Last: errServer,
+			Available: 4, Pool: 1, Needed: 5, Last: errServer,
 		},
-		"retry quota exhausted: last error: status (0 attempts, 1 poll, 0 of 5 quota tokens, 2s asked for by the server)": {
-			Reason: retry.ErrQuotaExhausted, Polls: 1, Needed: 5, Last: errServer, Hint: 2 * time.Second,
+		"retry quota exhausted: last error: status (0 attempts, 1 poll, 0 of 1 quota tokens, 2s asked for by the server)": {
+			Reason: retry.ErrQuotaExhausted, Polls: 1, Needed: 1, Last: errServer, Hint: 2 * time.Second,
 		},
 		"attempts exhausted: last error: status (3 attempts of 3)": exhausted,
 		"attempts exhausted: last error: status (3 attempts)":      &unknown,

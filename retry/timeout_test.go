@@ -25,7 +25,7 @@ func TestTimeoutOutOfRange(t *testing.T) {
 	}{
 		"none":            {nil, ""},
 		"growing":         {retry.FixedTimeout{First: second, Factor: 2, Max: 8 * second}, ""},
-		"no growth":       {retry.FixedTimeout{First: second, Factor: 1}, ""},
+		"no growth":       {retry.FixedTimeout{First: 1, Factor: 1}, ""},
 		"any function":    {retry.TimeoutFunc(nil), ""},
 		"no first":        {retry.FixedTimeout{}, "retry: FixedTimeout.First 0s: must be more than zero"},
 		"negative factor": {retry.FixedTimeout{First: second, Factor: -1}, "retry: FixedTimeout.Factor -1: must be zero, or a finite number of 1 or more"},
