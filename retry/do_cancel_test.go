@@ -216,24 +216,19 @@ func TestALoopOfOnesOwnIsToldWhetherTheCallerHasGone(t *testing.T) {
 	t.Parallel()
 	for ends, kind := range map[bool]classify.Kind{false: classify.Timeout, true: classify.KindNone} {
 		inBoth(t, fmt.Sprint("ends: ", ends), nil, func(t world) {
-			for _, end := range []func(ctx context.Context, token retry.Token) error{
-				func(ctx context.Context, token retry.Token) error {
-					_, err := t.RefreshRetryToken(ctx, token, context.DeadlineExceeded)
-					return err
-				},
-				func(_ context.Context, token retry.Token) error {
-					return t.RecordFailure(token, context.DeadlineExceeded)
-				},
-			} {
+			for _, refresh := range []bool{false, true} {
 				ctx, cancel := t.clk.WithTimeout(t.Context(), time.Hour)
 				defer cancel()
-				token, err := t.AcquireInitialToken(ctx, retry.Operation{})
-				require.NoError(t, err)
-				require.NoError(t, token.Wait(ctx))
+				token := sent(ctx, t.T, t, retry.Operation{})
 				if ends {
 					t.clk.Advance(time.Hour)
 				}
-				_ = end(ctx, token)
+				if refresh {
+					_, err := t.RefreshRetryToken(ctx, token, context.DeadlineExceeded)
+					require.Equal(t, ends, err != nil)
+				} else {
+					require.NoError(t, t.RecordFailure(token, context.DeadlineExceeded))
+				}
 			}
 			require.Equal(t, []classify.Kind{kind, kind}, t.kinds())
 			require.Equal(t, classify.RetryAs(classify.Timeout), t.Judge(retry.Operation{}, context.DeadlineExceeded))

@@ -250,26 +250,23 @@ func TestOptionsHoldForEachPoll(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "standard", nil)
 	calls := 0
+	policy := retry.WithPolicy(func(value int, err error) error {
+		if value == 7 {
+			return nil
+		}
+		return err
+	})
 	w.clk.Run(func() {
-		value, err := retry.Poll(t.Context(), w, retry.Operation{}, retry.Interval{First: time.Minute},
-			func(ctx context.Context) (int, bool, error) {
-				attempt, ok := retry.AttemptFrom(ctx)
-				require.True(t, ok)
-				require.Equal(t, retry.Attempt{Number: attempt.Number, Loops: 1, MaxAttempts: 3}, attempt)
-				switch calls++; calls {
-				case 1:
-					return 0, false, w.clk.Await(ctx, nil) // too long
-				case 2:
-					return 0, false, nil
-				default:
-					return 7, true, errClient // which the policy takes away
-				}
-			}, oneSecond(), retry.WithPolicy(func(value int, err error) error {
-				if value == 7 {
-					return nil
-				}
-				return err
-			}))
+		value, err := retry.Poll(t.Context(), w, retry.Operation{}, retry.Interval{First: time.Minute}, func(ctx context.Context) (int, bool, error) {
+			switch calls++; calls {
+			case 1:
+				return 0, false, w.clk.Await(ctx, nil) // too long
+			case 2:
+				return 0, false, nil
+			default:
+				return 7, true, errClient // which the policy takes away
+			}
+		}, oneSecond(), policy)
 		require.NoError(t, err)
 		require.Equal(t, 7, value)
 	})

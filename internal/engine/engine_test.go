@@ -3,7 +3,6 @@ package engine_test
 import (
 	"context"
 	"errors"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -41,59 +40,29 @@ func newStandard(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 	return s, clk
 }
 
-// listening is a limiter that only notes the responses.
-type listening struct {
-	mu       sync.Mutex
-	acquired int
-	parts    int // of acquired
-	reports  []bool
-	partial  []bool // by report
-}
-
-func (l *listening) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ctx.Err() != nil {
-		return time.Time{}, ctx.Err()
-	}
-	l.acquired++
-	if r.Part {
-		l.parts++
-	}
-	return time.Time{}, nil
-}
-
-func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reports = append(l.reports, r.Throttled)
-	l.partial = append(l.partial, r.PartThrottled)
-	return ratelimit.Change{}
-}
-
-func (l *listening) Expected(ratelimit.Request) time.Duration { return 0 }
-
-func (l *listening) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
-
-func (l *listening) Give(ratelimit.Request) {}
-
-// scripted is a limiter that notes the requests and gives the answers of its fields.
+// scripted is a limiter that notes the requests and the responses, and gives the answers of its fields.
 type scripted struct {
-	listening
 	err      error
 	expected time.Duration
 	requests []ratelimit.Request
 	costs    []float64
 	given    []float64
+	reports  []bool // whether they were throttled
+	partial  []bool // whether a part of the scope was
 }
 
 func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	if _, err := l.listening.Acquire(ctx, r); err != nil {
-		return time.Time{}, err
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
 	}
 	r.OnWait = nil // functions are not equal to each other
 	l.requests = append(l.requests, r)
 	return time.Time{}, l.err
+}
+
+func (l *scripted) Report(r ratelimit.Response) ratelimit.Change {
+	l.reports, l.partial = append(l.reports, r.Throttled), append(l.partial, r.PartThrottled)
+	return ratelimit.Change{}
 }
 
 func (l *scripted) Expected(r ratelimit.Request) time.Duration {
@@ -102,8 +71,8 @@ func (l *scripted) Expected(r ratelimit.Request) time.Duration {
 }
 
 func (l *scripted) Give(r ratelimit.Request) { l.given = append(l.given, r.Cost) }
-
-func (l *scripted) use(c *adaptive.Config) { useLimiter(l)(c) }
+func (*scripted) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
+func (l *scripted) use(c *adaptive.Config)   { useLimiter(l)(c) }
 
 // useLimiter gives every scope the same limiter.
 func useLimiter(l adaptive.Limiter) func(c *adaptive.Config) {

@@ -126,10 +126,10 @@ func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 // No limiter of the module stands beside that of the user.
 func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	t.Parallel()
-	l := &listening{}
+	l := &scripted{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts = 9
-		useLimiter(l)(c)
+		l.use(c)
 	})
 	narrow := throttleError{classify.ReachPart}
 	for range 20 {
@@ -138,8 +138,10 @@ func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	require.Len(t, clk.Waits(), 2*20, "backoffs, and no other wait")
 	require.Equal(t, []bool{true, false, false, true}, l.partial[:4])
 	require.Equal(t, []bool{false, true, false, false}, l.reports[:4])
-	require.Equal(t, 2*20, l.parts, "the first attempt of an operation is not about a part")
-	require.Equal(t, 3*20, l.acquired)
+	require.Len(t, l.requests, 3*20)
+	for i, r := range l.requests {
+		require.Equal(t, i%3 > 0, r.Part, "the first attempt of an operation is not about a part")
+	}
 }
 
 func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {

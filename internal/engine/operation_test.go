@@ -35,14 +35,14 @@ func TestLimiterHearsOfEveryAttemptExactlyOnce(t *testing.T) {
 		"not retryable":           {500, []error{errClient}, []bool{no}},
 		"permanent":               {500, []error{retry.Permanent(errThrottle)}, []bool{yes}},
 	} {
-		l := &listening{}
+		l := &scripted{}
 		s, clk := play.Adaptive(t, func(config *adaptive.Config) {
 			config.Standard.QuotaInitial = &c.quota
-			useLimiter(l)(config)
+			l.use(config)
 		})
 		_ = play.Do(t.Context(), clk, s, retry.Operation{}, c.answers...)
 		require.Equal(t, c.want, l.reports, name)
-		require.Equal(t, len(c.want), l.acquired, name)
+		require.Len(t, l.requests, len(c.want), name)
 	}
 }
 
