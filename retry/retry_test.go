@@ -63,8 +63,8 @@ func modes(t *testing.T, clk clock.Clock, change func(c *standard.Config)) map[s
 	return map[string]retry.Strategy{"standard": s, "adaptive": a}
 }
 
-// world is a test of a strategy of [modes] on a clock of its own. The calls of the strategy are counted, and its observer keeps
-// the events.
+// world is a test of a strategy of [modes] on a clock of its own. The calls of the strategy are counted, and its observer
+// keeps the events.
 type world struct {
 	*testing.T
 	*counting
