@@ -142,6 +142,15 @@ func ExamplePoll() {
 	// Output: SUCCEEDED <nil>
 }
 
+// The error says how many polls there were, and what the last one said.
+func ExamplePoll_timeIsUp() {
+	op, every := retry.Operation{MaxElapsed: time.Minute}, retry.Interval{First: 10 * time.Second}
+	_, err := retry.Poll(context.Background(), newExampleStrategy(standard.Config{}), op, every,
+		func(context.Context) (string, bool, error) { return "RUNNING", false, nil })
+	fmt.Println(err)
+	// Output: retry: client-side: maximum elapsed time reached: last answer: RUNNING (1 attempt, 7 polls, 1m0s, 10s to wait)
+}
+
 // Without Once the inner call would be made three times for each of three outer attempts.
 func ExampleOnce() {
 	strategy := newExampleStrategy(standard.Config{})
