@@ -207,6 +207,22 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	}
 }
 
+func TestBackoffBeginsAnewAfterAnAttemptThatWroteSomeInAdaptiveMode(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, "adaptive", func(config *standard.Config) { config.Base = 0 })
+	shelf := shelf{errs: map[string][]error{"b": repeated(errTooFast, 1), "c": repeated(errTooFast, 2)}}
+	batch := retry.Batch[string]{Entries: []string{"a", "b", "c"}}
+	w.clk.Run(func() {
+		_, err := retry.SendAll(t.Context(), w, retry.Operation{}, batch, shelf.put)
+		require.NoError(t, err)
+	})
+	var delays []time.Duration
+	for _, e := range w.Of(retry.RetryScheduled) {
+		delays = append(delays, e.Delay)
+	}
+	require.Equal(t, []time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, delays)
+}
+
 func TestSendAllRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, "standard", nil)
