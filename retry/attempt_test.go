@@ -17,28 +17,34 @@ import (
 
 func TestFunctionKnowsWhichAttemptItIs(t *testing.T) {
 	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, clk, nil)["standard"]
+	w := newWorld(t, "standard", nil)
 	var seen []retry.Attempt
-	clk.Run(func() {
-		_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
-			outer, ok := retry.AttemptFrom(ctx)
-			require.True(t, ok)
-			_, _ = retry.Do(ctx, s, retry.Operation{}, func(ctx context.Context) (int, error) {
-				inner, _ := retry.AttemptFrom(ctx)
-				seen = append(seen, inner)
-				return 0, nil
-			})
-			seen = append(seen, outer)
-			if outer.Number == 1 {
-				return 0, errServer
-			}
-			return 0, nil
+	see := func(ctx context.Context, op retry.Operation) {
+		_ = retry.DoErr(ctx, w, op, func(ctx context.Context) error {
+			inner, _ := retry.AttemptFrom(ctx)
+			seen = append(seen, inner)
+			return nil
 		})
+	}
+	const most = 1<<31 - 1
+	_, err := w.do(t.Context(), retry.Operation{}, func(ctx context.Context, n int) error {
+		outer, ok := retry.AttemptFrom(ctx)
+		require.True(t, ok)
+		seen = append(seen, outer)
+		if n == 1 {
+			see(ctx, retry.Operation{})
+			see(ctx, retry.Operation{MaxAttempts: most})
+			return errServer
+		}
+		return nil
 	})
-	first, second := retry.Attempt{Number: 1, Loops: 1, MaxAttempts: 3}, retry.Attempt{Number: 2, Loops: 1, MaxAttempts: 3}
-	inner := retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 9}
-	require.Equal(t, []retry.Attempt{inner, first, inner, second}, seen)
+	require.NoError(t, err)
+	require.Equal(t, []retry.Attempt{
+		{Number: 1, Loops: 1, MaxAttempts: 3},
+		{Number: 1, Loops: 2, MaxAttempts: 9},
+		{Number: 1, Loops: 2, MaxAttempts: most},
+		{Number: 2, Loops: 1, MaxAttempts: 3},
+	}, seen)
 	_, ok := retry.AttemptFrom(t.Context())
 	require.False(t, ok)
 }
@@ -100,9 +106,6 @@ func TestWhatAnAttemptWithoutTimeReturnedIsFound(t *testing.T) {
 			if ok {
 				require.Same(t, slow, got)
 			}
-			outer, ok := errors.AsType[*retry.AttemptTimeoutError](&retry.Error{Last: &retry.AttemptTimeoutError{After: time.Hour, Err: c.err}})
-			require.True(t, ok)
-			require.Equal(t, time.Hour, outer.After)
 		})
 	}
 }
@@ -121,79 +124,37 @@ func (r readable) As(target any) bool {
 
 // nested makes an operation in an operation of the same strategy. Each attempt of both
 // fails. It returns how many attempts the inner operations made.
-func nested(t *testing.T, clk *clock.Fake, s retry.Strategy, outer, inner retry.Operation, change func(context.Context) context.Context) int {
-	t.Helper()
-	calls := 0
-	clk.Run(func() {
-		_ = retry.DoErr(t.Context(), s, outer, func(ctx context.Context) error {
-			_ = retry.DoErr(change(ctx), s, inner, func(context.Context) error {
-				calls++
-				return errServer
-			})
-			return errServer
-		})
+func nested(w world, outer, inner retry.Operation, change func(context.Context) context.Context) (calls int) {
+	_, _ = w.do(w.Context(), outer, func(ctx context.Context, _ int) error {
+		return retry.DoErr(change(ctx), w, inner, func(context.Context) error { calls++; return errServer })
 	})
 	return calls
 }
 
 func TestOnceKeepsInnerOperationsToOneAttempt(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := modes(t, clk, nil)[mode]
-			require.Equal(t, 9, nested(t, clk, s, retry.Operation{}, retry.Operation{}, same))
-			require.Equal(t, 3, nested(t, clk, s, retry.Operation{}, retry.Operation{MaxAttempts: 7}, retry.Once))
+	inBoth(t, "", nil, func(t world) {
+		require.Equal(t, 9, nested(t, retry.Operation{}, retry.Operation{}, same))
+		require.Equal(t, 3, nested(t, retry.Operation{}, retry.Operation{MaxAttempts: 7}, retry.Once))
+
+		ctx, cancel := context.WithCancel(retry.Once(t.Context())) // also in a loop of one's own
+		defer cancel()
+		token := sent(ctx, t.T, t, retry.Operation{})
+		_, err := t.RefreshRetryToken(ctx, token, errServer)
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		attempt, _ := retry.AttemptFrom(token.Context(ctx))
+		require.Equal(t, retry.Attempt{Number: 1, Loops: 1, MaxAttempts: 1, Once: true}, attempt)
+		attempt, ok := retry.AttemptFrom(ctx)
+		require.True(t, ok)
+		require.Equal(t, retry.Attempt{Once: true}, attempt)
+
+		_, err = t.do(t.Context(), retry.Operation{}, func(ctx context.Context, _ int) error { // and without a token
+			return retry.DoErr(retry.Once(ctx), denying{t}, retry.Operation{}, func(ctx context.Context) error {
+				attempt, _ = retry.AttemptFrom(ctx)
+				return nil
+			})
 		})
-	}
-}
-
-func TestOnceHoldsInLoopsOfOnesOwnAndBelowOtherContexts(t *testing.T) {
-	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
-	ctx, cancel := context.WithCancel(retry.Once(t.Context()))
-	defer cancel()
-	token, err := s.AcquireInitialToken(ctx, retry.Operation{})
-	require.NoError(t, err)
-	require.NoError(t, token.Wait(ctx))
-	_, err = s.RefreshRetryToken(ctx, token, errServer)
-	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-
-	attempt, ok := retry.AttemptFrom(token.Context(ctx))
-	require.True(t, ok)
-	require.Equal(t, retry.Attempt{Number: 1, Loops: 1, MaxAttempts: 1, Once: true}, attempt)
-	attempt, ok = retry.AttemptFrom(ctx)
-	require.True(t, ok)
-	require.Equal(t, retry.Attempt{Once: true}, attempt)
-}
-
-func TestProductOfAttemptsStopsAtTheLargestSetting(t *testing.T) {
-	t.Parallel()
-	const most = 1<<31 - 1
-	clk := &clock.Fake{}
-	s := modes(t, clk, nil)["standard"]
-	var seen retry.Attempt
-	_ = retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: most}, func(ctx context.Context) error {
-		return retry.DoErr(ctx, s, retry.Operation{MaxAttempts: most}, func(ctx context.Context) error {
-			seen, _ = retry.AttemptFrom(ctx)
-			return nil
-		})
+		require.NoError(t, err)
+		require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 3, Once: true}, attempt)
 	})
-	require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: most}, seen)
-}
-
-func TestOnceAndTheLoopsAroundReachAnOperationWithoutAToken(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, clk, nil)["standard"]
-	var seen retry.Attempt
-	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
-		return retry.DoErr(retry.Once(ctx), denying{s}, retry.Operation{}, func(ctx context.Context) error {
-			seen, _ = retry.AttemptFrom(ctx)
-			return nil
-		})
-	})
-	require.NoError(t, err)
-	require.Equal(t, retry.Attempt{Number: 1, Loops: 2, MaxAttempts: 3, Once: true}, seen)
 }

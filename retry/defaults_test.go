@@ -24,14 +24,10 @@ func TestDefaultsAreThoseOfTheGenerationAndTheService(t *testing.T) {
 		service  string
 		want     retry.Plan
 	}{
-		{retry.V21, "", v21},
 		{retry.V21, "s3", v21},
-		{retry.V21, "dynamodb", dynamoDB},
 		{retry.V21, "DynamoDB Streams", dynamoDB},
-		{retry.V20, "", v20},
 		{retry.V20, "dynamodb", v20},
-		{"", "dynamodb", dynamoDB},
-		{"v3", "", v21},
+		{"v3", "dynamodb", dynamoDB},
 	} {
 		require.Equal(t, c.want, c.behavior.Defaults(c.service), "%s %s", c.behavior, c.service)
 	}

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"net/url"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -20,120 +20,83 @@ import (
 func TestErrorAfterACancelHoldsTheLastServiceErrorAndTheCause(t *testing.T) {
 	t.Parallel()
 	cause := errors.New("shutting down")
+	get := &url.Error{Op: "Get", Err: context.Canceled}
+	canceled, exhausted := retry.ErrCanceled, retry.ErrAttemptsExhausted
 	for _, c := range []struct {
 		name string
-		// answers are what the attempts return; the caller's context ends during
-		// the last of them. Nil stands for the error of that context.
+		// answers are what the attempts return; the caller's context ends during the last of them. Nil stands for its error.
 		answers []error
 		limit   int
 		reason  error
 		want    statusError // 0 for none
 	}{
-		{"first attempt", []error{statusError(500)}, 0, retry.ErrCanceled, 500},
-		{"second attempt with another answer", []error{statusError(500), statusError(503)}, 0, retry.ErrCanceled, 503},
-		{"second attempt with the end of the context", []error{statusError(500), nil}, 0, retry.ErrCanceled, 500},
-		{"third attempt", []error{statusError(500), statusError(502), nil}, 5, retry.ErrCanceled, 502},
-		{"end of the context only", []error{nil}, 0, retry.ErrCanceled, 0},
-		{"end of the context, wrapped", []error{&url.Error{Op: "Get", Err: context.Canceled}}, 0, retry.ErrCanceled, 0},
-		{
-			"second attempt with the end of the context, wrapped",
-			[]error{statusError(500), &url.Error{Op: "Get", Err: context.Canceled}},
-			0, retry.ErrCanceled, 500,
-		},
-		{"the cause itself", []error{cause}, 0, retry.ErrCanceled, 0},
-		{"the cause itself in the last attempt", []error{cause}, 1, retry.ErrCanceled, 0},
-		{"last attempt with an answer", []error{statusError(500)}, 1, retry.ErrAttemptsExhausted, 500},
-		{"last attempt with the end of the context", []error{statusError(500), nil}, 2, retry.ErrCanceled, 500},
+		{"first attempt", []error{errServer}, 0, canceled, errServer},
+		{"second attempt with another answer", []error{errServer, errBusy}, 0, canceled, errBusy},
+		{"second attempt with the end of the context", []error{errServer, nil}, 0, canceled, errServer},
+		{"third attempt", []error{errServer, errBusy, nil}, 5, canceled, errBusy},
+		{"end of the context only", []error{nil}, 0, canceled, 0},
+		{"end of the context, wrapped", []error{get}, 0, canceled, 0},
+		{"second attempt with the end of the context, wrapped", []error{errServer, get}, 0, canceled, errServer},
+		{"the cause itself", []error{cause}, 0, canceled, 0},
+		{"the cause itself in the last attempt", []error{cause}, 1, canceled, 0},
+		{"last attempt with an answer", []error{errServer}, 1, exhausted, errServer},
+		{"last attempt with the end of the context", []error{errServer, nil}, 2, canceled, errServer},
 	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(c.name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				clk := &clock.Fake{}
-				s := modes(t, clk, nil)[mode]
-				ctx, cancel := context.WithCancelCause(t.Context())
-				n := 0
-				var err error
-				clk.Run(func() {
-					_, err = retry.Do(ctx, s, retry.Operation{MaxAttempts: c.limit}, func(ctx context.Context) (int, error) {
-						n++
-						if n == len(c.answers) {
-							cancel(cause)
-						}
-						if answer := c.answers[n-1]; answer != nil {
-							return 0, answer
-						}
-						return 0, ctx.Err()
-					})
-				})
-				require.ErrorIs(t, err, c.reason)
-				require.ErrorIs(t, err, context.Canceled)
-				require.ErrorIs(t, err, cause)
+		inBoth(t, c.name, nil, func(t world) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			op := retry.Operation{MaxAttempts: c.limit}
+			attempts, err := t.do(ctx, op, func(ctx context.Context, n int) error {
+				if n == len(c.answers) {
+					cancel(cause)
+				}
 				if answer := c.answers[n-1]; answer != nil {
-					require.ErrorIs(t, err, answer)
+					return answer
 				}
-				require.NotContains(t, err.Error(), "\n")
-				last, ok := errors.AsType[statusError](err)
-				require.Equal(t, c.want, last)
-				require.Equal(t, c.want != 0, ok)
-				refusal, ok := errors.AsType[*retry.Error](err)
-				require.True(t, ok)
-				require.Equal(t, len(c.answers), refusal.Attempts)
-				require.Equal(t, len(c.answers), n)
+				return ctx.Err()
 			})
-		}
-	}
-}
-
-func TestCancelDuringTheLastSleepOfLongPollingIsInTheError(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := &counting{Strategy: modes(t, clk, func(c *standard.Config) {
-				c.Behavior, c.QuotaInitial = retry.V21, new(0)
-			})[mode]}
-			ctx, cancel := context.WithCancel(t.Context())
-			go func() {
-				if clk.BlockUntil(t.Context(), 1) == nil {
-					cancel()
-				}
-			}()
-			_, err := retry.Do(ctx, s, retry.Operation{LongPolling: true}, func(context.Context) (int, error) {
-				return 0, errServer
-			})
-			require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-			require.ErrorIs(t, err, context.Canceled)
-			require.ErrorIs(t, err, errServer)
-			require.Equal(t, 1, s.failures)
+			for _, want := range []error{c.reason, context.Canceled, cause, c.answers[attempts-1]} {
+				require.True(t, want == nil || errors.Is(err, want), want)
+			}
+			require.NotContains(t, err.Error(), "\n")
+			last, ok := errors.AsType[statusError](err)
+			require.Equal(t, c.want, last)
+			require.Equal(t, c.want != 0, ok)
+			require.Equal(t, len(c.answers), play.Refusal(t, err).Attempts)
+			require.Len(t, c.answers, attempts)
 		})
 	}
 }
 
-func TestCancelDuringTheBackoffEndsTheOperationOnce(t *testing.T) {
+func TestCancelDuringASleepEndsTheOperationOnce(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := &counting{Strategy: modes(t, clk, nil)[mode]}
+	for name, c := range map[string]struct {
+		quota  int
+		op     retry.Operation
+		reason error
+		want   []int // grants, refusals, successes and failures
+	}{
+		"backoff":                       {500, retry.Operation{}, retry.ErrCanceled, []int{1, 0, 0, 1}},
+		"last sleep of a long poll":     {0, retry.Operation{LongPolling: true}, retry.ErrQuotaExhausted, []int{0, 1, 0, 1}},
+		"no sleep without such a retry": {0, retry.Operation{}, retry.ErrQuotaExhausted, []int{0, 1, 0, 1}},
+	} {
+		inBoth(t, name, func(config *standard.Config) { config.QuotaInitial = &c.quota }, func(t world) {
 			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
 			go func() {
-				if clk.BlockUntil(t.Context(), 1) == nil {
+				if t.clk.BlockUntil(ctx, 1) == nil {
 					cancel()
 				}
 			}()
-			_, err := retry.Do(ctx, s, retry.Operation{}, func(context.Context) (int, error) {
-				clk.Advance(2 * time.Second)
-				return 0, errServer
+			err := retry.DoErr(ctx, t, c.op, func(context.Context) error {
+				t.clk.Advance(2 * time.Second)
+				return errServer
 			})
-			require.ErrorIs(t, err, retry.ErrCanceled)
+			require.ErrorIs(t, err, c.reason)
 			require.ErrorIs(t, err, errServer)
-			refusal, ok := errors.AsType[*retry.Error](err)
-			require.True(t, ok)
-			require.Equal(t, 2*time.Second, refusal.Elapsed)
-			require.Equal(t, 1, refusal.Attempts)
-			require.Equal(t, []int{1, 0, 0, 1}, []int{s.granted, s.refused, s.successes, s.failures})
+			require.Equal(t, ctx.Err() != nil, errors.Is(err, context.Canceled))
+			require.Equal(t, 2*time.Second, play.Refusal(t, err).Elapsed)
+			require.Equal(t, 1, play.Refusal(t, err).Attempts)
+			require.Equal(t, c.want, []int{t.granted, t.refused, t.successes, t.failures})
 		})
 	}
 }
@@ -149,24 +112,19 @@ func limited(ctx context.Context, clk *clock.Fake) error {
 
 func TestALimitBelowTheOperationIsATimeout(t *testing.T) {
 	t.Parallel()
+	type attempt = func(ctx context.Context, clk *clock.Fake) error
 	inner := func(ctx context.Context, clk *clock.Fake) error {
-		s, err := standard.New(standard.Config{Clock: clk})
-		if err != nil {
-			return err
-		}
 		ctx, cancel := clk.WithTimeout(ctx, time.Second)
 		defer cancel()
-		return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
+		return retry.DoErr(ctx, modes(t, clk, nil)["standard"], retry.Operation{}, func(ctx context.Context) error {
 			clk.Advance(time.Second)
 			<-ctx.Done()
 			return ctx.Err()
 		})
 	}
-	for name, attempt := range map[string]func(ctx context.Context, clk *clock.Fake) error{
+	for name, attempt := range map[string]attempt{
 		"a context of the function": limited,
-		"in a request": func(ctx context.Context, clk *clock.Fake) error {
-			return &url.Error{Op: "Get", Err: limited(ctx, clk)}
-		},
+		"in a request":              func(ctx context.Context, clk *clock.Fake) error { return &url.Error{Err: limited(ctx, clk)} },
 		"in a cut answer": func(ctx context.Context, clk *clock.Fake) error {
 			return fmt.Errorf("%w: %w", errServer, limited(ctx, clk))
 		},
@@ -174,62 +132,32 @@ func TestALimitBelowTheOperationIsATimeout(t *testing.T) {
 		"without a context":  func(context.Context, *clock.Fake) error { return context.DeadlineExceeded },
 		"of another context": func(_ context.Context, clk *clock.Fake) error { return limited(context.Background(), clk) },
 	} {
-		for caller, deadline := range map[string]time.Duration{"no deadline": 0, "a later deadline": time.Hour} {
-			for limit, options := range map[string][]retry.Option{
-				"": nil, "/and a later limit": {retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Minute})},
-			} {
-				for _, mode := range []string{"standard", "adaptive"} {
-					t.Run(name+"/"+caller+limit+"/"+mode, func(t *testing.T) {
-						t.Parallel()
-						clk, attempts, kinds := &clock.Fake{}, 0, []classify.Kind(nil)
-						s := modes(t, clk, func(c *standard.Config) {
-							c.TimeoutCost = 20
-							c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-								if e.Kind == retry.AttemptEnded {
-									kinds = append(kinds, e.Verdict.Kind())
-								}
-							})
-						})[mode]
-						ctx := t.Context()
-						if deadline > 0 {
-							var cancel context.CancelFunc
-							ctx, cancel = clk.WithTimeout(ctx, deadline)
-							defer cancel()
-						}
-						var err error
-						clk.Run(func() {
-							err = retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
-								attempts++
-								return attempt(ctx, clk)
-							}, options...)
-						})
-						require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-						require.Equal(t, 3, attempts)
-						require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout, classify.Timeout}, kinds)
-						require.Equal(t, 460, s.Snapshot().Scopes[0].Quota, "at the price of timeouts")
-					})
+		for around, limit := range map[string]time.Duration{"nothing": 0, "a later deadline and a later limit": time.Hour} {
+			inBoth(t, name+", around it "+around, func(c *standard.Config) { c.TimeoutCost = 20 }, func(t world) {
+				ctx, opts := t.Context(), []retry.Option{nil}
+				if limit > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = t.clk.WithTimeout(ctx, limit)
+					defer cancel()
+					opts[0] = retry.WithAttemptTimeout(retry.FixedTimeout{First: limit})
 				}
-			}
+				attempts, err := t.do(ctx, retry.Operation{}, func(ctx context.Context, _ int) error { return attempt(ctx, t.clk) }, opts...)
+				require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+				require.Equal(t, 3, attempts)
+				require.Equal(t, []classify.Kind{classify.Timeout, classify.Timeout, classify.Timeout}, t.kinds())
+				require.Equal(t, 460, t.quota(), "at the price of timeouts")
+			})
 		}
 	}
-}
-
-func TestACancelBelowTheOperationIsFinal(t *testing.T) {
-	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			attempts := 0
-			err := retry.DoErr(t.Context(), modes(t, &clock.Fake{}, nil)[mode], retry.Operation{}, func(ctx context.Context) error {
-				attempts++
-				ctx, cancel := context.WithCancel(ctx)
-				cancel()
-				return ctx.Err()
-			})
-			require.Equal(t, context.Canceled, err)
-			require.Equal(t, 1, attempts)
+	inBoth(t, "a cancel is final", nil, func(t world) {
+		attempts, err := t.do(t.Context(), retry.Operation{}, func(ctx context.Context, _ int) error {
+			ctx, cancel := context.WithCancel(ctx)
+			cancel()
+			return ctx.Err()
 		})
-	}
+		require.Equal(t, context.Canceled, err)
+		require.Equal(t, 1, attempts)
+	})
 }
 
 // late is a context whose timer has not fired yet.
@@ -251,115 +179,59 @@ func TestTheDeadlineOfTheOperationCountsBeforeItsTimerFires(t *testing.T) {
 		answer error
 		limit  int
 		reason error
-		last   error // that the error holds beside the answer
+		first  bool // whether the error holds the answer to the first attempt too
 		kind   classify.Kind
 	}{
-		{"a limit before the deadline", 1, below, 0, retry.ErrDeadline, nil, classify.Timeout},
-		{"at the deadline", 0, below, 0, retry.ErrCanceled, errServer, classify.KindNone},
-		{"after the deadline", -1, below, 0, retry.ErrCanceled, errServer, classify.KindNone},
-		{"the last attempt, before the deadline", 1, below, 2, retry.ErrAttemptsExhausted, nil, classify.Timeout},
-		{"the last attempt, at the deadline", 0, below, 2, retry.ErrCanceled, errServer, classify.KindNone},
-		{"an answer at the deadline", 0, errServer, 0, retry.ErrDeadline, nil, classify.Transient},
-		{"a throttle at the deadline", 0, errThrottled, 0, retry.ErrDeadline, nil, classify.Throttling},
+		{"a limit before the deadline", 1, below, 0, retry.ErrDeadline, false, classify.Timeout},
+		{"at the deadline", 0, below, 0, retry.ErrCanceled, true, classify.KindNone},
+		{"after the deadline", -1, below, 0, retry.ErrCanceled, true, classify.KindNone},
+		{"the last attempt, before the deadline", 1, below, 2, retry.ErrAttemptsExhausted, false, classify.Timeout},
+		{"the last attempt, at the deadline", 0, below, 2, retry.ErrCanceled, true, classify.KindNone},
+		{"an answer at the deadline", 0, errBusy, 0, retry.ErrDeadline, false, classify.Transient},
+		{"a throttle at the deadline", 0, errThrottled, 0, retry.ErrDeadline, false, classify.Throttling},
 	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(c.name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				clk, attempts, kind := &clock.Fake{}, 0, classify.KindNone
-				s := modes(t, clk, func(config *standard.Config) {
-					config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-						if e.Kind == retry.AttemptEnded {
-							kind = e.Verdict.Kind()
-						}
-					})
-				})[mode]
-				ctx := late{t.Context(), clk.Now().Add(time.Minute)}
-				var err error
-				clk.Run(func() {
-					err = retry.DoErr(ctx, s, retry.Operation{MaxAttempts: c.limit}, func(context.Context) error {
-						if attempts++; attempts == 1 {
-							return errServer
-						}
-						clk.Advance(ctx.deadline.Sub(clk.Now()) - c.left)
-						return c.answer
-					})
-				})
-				require.ErrorIs(t, err, c.reason)
-				require.ErrorIs(t, err, c.answer)
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.NotContains(t, err.Error(), "nil")
-				if c.last != nil {
-					require.ErrorIs(t, err, c.last)
-				}
-				require.Equal(t, c.kind, kind)
-				require.Equal(t, 2, attempts)
-				require.Equal(t, 486, s.Snapshot().Scopes[0].Quota, "one retry was charged")
-			})
-		}
-	}
-}
-
-// TestTimersOfOneDeadlineFireInAnyOrder lets an attempt see the deadline of its caller on a context
-// of another timer.
-func TestTimersOfOneDeadlineFireInAnyOrder(t *testing.T) {
-	t.Parallel()
-	for range 100 {
-		synctest.Test(t, func(t *testing.T) {
-			deadline := time.Now().Add(time.Second)
-			below, cancelBelow := context.WithDeadline(context.Background(), deadline)
-			defer cancelBelow()
-			ctx, cancel := context.WithDeadline(t.Context(), deadline)
-			defer cancel()
-			s := modes(t, clock.System{}, func(c *standard.Config) { c.Base = time.Nanosecond })["adaptive"]
-			attempts := 0
-			err := retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
-				if attempts++; attempts == 1 {
+		inBoth(t, c.name, nil, func(t world) {
+			ctx := late{t.Context(), t.clk.Now().Add(time.Minute)}
+			op := retry.Operation{MaxAttempts: c.limit}
+			attempts, err := t.do(ctx, op, func(_ context.Context, n int) error {
+				if n == 1 {
 					return errServer
 				}
-				<-below.Done()
-				return below.Err()
+				t.clk.Advance(ctx.deadline.Sub(t.clk.Now()) - c.left)
+				return c.answer
 			})
-			require.ErrorIs(t, err, retry.ErrCanceled)
-			require.ErrorIs(t, err, context.DeadlineExceeded)
-			require.ErrorIs(t, err, errServer)
+			for _, want := range []error{c.reason, c.answer, context.DeadlineExceeded} {
+				require.ErrorIs(t, err, want)
+			}
+			require.NotContains(t, err.Error(), "nil")
+			require.Equal(t, c.first, errors.Is(err, errServer))
+			require.Equal(t, []classify.Kind{classify.Transient, c.kind}, t.kinds())
 			require.Equal(t, 2, attempts)
+			require.Equal(t, 486, t.quota(), "one retry was charged")
 		})
 	}
 }
 
 func TestALoopOfOnesOwnIsToldWhetherTheCallerHasGone(t *testing.T) {
 	t.Parallel()
-	for gone, want := range map[bool]classify.Kind{false: classify.Timeout, true: classify.KindNone} {
-		clk, kinds := &clock.Fake{}, []classify.Kind(nil)
-		s := modes(t, clk, func(c *standard.Config) {
-			c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-				if e.Kind == retry.AttemptEnded {
-					kinds = append(kinds, e.Verdict.Kind())
+	for ends, kind := range map[bool]classify.Kind{false: classify.Timeout, true: classify.KindNone} {
+		inBoth(t, fmt.Sprint("ends: ", ends), nil, func(t world) {
+			for _, refresh := range []bool{false, true} {
+				ctx, cancel := t.clk.WithTimeout(t.Context(), time.Hour)
+				defer cancel()
+				token := sent(ctx, t.T, t, retry.Operation{})
+				if ends {
+					t.clk.Advance(time.Hour)
 				}
-			})
-		})["standard"]
-		for _, end := range []func(ctx context.Context, token retry.Token) error{
-			func(ctx context.Context, token retry.Token) error {
-				_, err := s.RefreshRetryToken(ctx, token, context.DeadlineExceeded)
-				return err
-			},
-			func(_ context.Context, token retry.Token) error {
-				return s.RecordFailure(token, context.DeadlineExceeded)
-			},
-		} {
-			ctx, cancel := clk.WithTimeout(t.Context(), time.Hour)
-			defer cancel()
-			token, err := s.AcquireInitialToken(ctx, retry.Operation{})
-			require.NoError(t, err)
-			require.NoError(t, token.Wait(ctx))
-			if gone {
-				clk.Advance(time.Hour)
+				if refresh {
+					_, err := t.RefreshRetryToken(ctx, token, context.DeadlineExceeded)
+					require.Equal(t, ends, err != nil)
+				} else {
+					require.NoError(t, t.RecordFailure(token, context.DeadlineExceeded))
+				}
 			}
-			_ = end(ctx, token)
-		}
-		require.Equal(t, []classify.Kind{want, want}, kinds)
-	}
-	for _, s := range modes(t, &clock.Fake{}, nil) {
-		require.Equal(t, classify.RetryAs(classify.Timeout), s.Judge(retry.Operation{}, context.DeadlineExceeded), "no context")
+			require.Equal(t, []classify.Kind{kind, kind}, t.kinds())
+			require.Equal(t, classify.RetryAs(classify.Timeout), t.Judge(retry.Operation{}, context.DeadlineExceeded))
+		})
 	}
 }

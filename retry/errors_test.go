@@ -20,69 +20,43 @@ func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}.Key()
 	cause := errors.New("shutting down")
-	for _, c := range []struct {
-		name string
-		err  *retry.Error
-		want string
-	}{
-		{
-			"quota",
-			&retry.Error{
-				Reason: retry.ErrQuotaExhausted, Scope: orders, Attempts: 2, Elapsed: time.Second,
-				Available: 4, Needed: 5, Last: errServer,
-			},
-			`retry: client-side: retry quota exhausted: last error: status (2 attempts, 1s, 4 of 5 quota tokens, scope "orders")`,
+	canceled := func(detail error, ends ...context.Context) *retry.Error {
+		e := &retry.Error{Reason: retry.ErrCanceled, Detail: detail}
+		for _, ctx := range ends {
+			e = e.Because(ctx)
+		}
+		return e
+	}
+	exhausted := &retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, MaxAttempts: 3, Last: errServer}
+	unknown := *exhausted
+	unknown.MaxAttempts = 0
+	text := map[string]*retry.Error{
+		`retry quota exhausted: last error: status (2 attempts, 1s, 4 of 5 quota tokens, 1 in the pool, scope "orders")`: {
+			Reason: retry.ErrQuotaExhausted, Scope: orders, Attempts: 2, Elapsed: time.Second,
+			Available: 4, Pool: 1, Needed: 5, Last: errServer,
 		},
-		{
-			"attempts",
-			&retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, MaxAttempts: 3, Last: errServer},
-			"retry: client-side: attempts exhausted: last error: status (3 attempts of 3)",
+		"retry quota exhausted: last error: status (0 attempts, 1 poll, 0 of 1 quota tokens, 2s asked for by the server)": {
+			Reason: retry.ErrQuotaExhausted, Polls: 1, Needed: 1, Last: errServer, Hint: 2 * time.Second,
 		},
-		{
-			"attempts, of a number that is not known",
-			&retry.Error{Reason: retry.ErrAttemptsExhausted, Attempts: 3, Last: errServer},
-			"retry: client-side: attempts exhausted: last error: status (3 attempts)",
+		"attempts exhausted: last error: status (3 attempts of 3)": exhausted,
+		"attempts exhausted: last error: status (3 attempts)":      &unknown,
+		"wait would end after the caller's deadline: last error: status (1 attempt, 2s to wait)": {
+			Reason: retry.ErrDeadline, Attempts: 1, Wait: 2 * time.Second, Last: errServer,
 		},
-		{
-			"cancellation without a cause",
-			(&retry.Error{Reason: retry.ErrCanceled, Attempts: 1}).Because(ended(nil)),
-			"retry: client-side: canceled by the caller: context canceled (1 attempt)",
-		},
-		{
-			"deadline",
-			&retry.Error{Reason: retry.ErrDeadline, Attempts: 1, Wait: 2 * time.Second, Detail: context.DeadlineExceeded, Last: errServer},
-			"retry: client-side: wait would end after the caller's deadline: context deadline exceeded: last error: status (1 attempt, 2s to wait)",
-		},
-		{
-			"cancellation",
-			(&retry.Error{Reason: retry.ErrCanceled}).Because(ended(cause)),
-			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
-		},
-		{
-			"cancellation that is added twice",
-			(&retry.Error{Reason: retry.ErrCanceled}).Because(ended(cause)).Because(ended(cause)),
-			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
-		},
-		{
-			"a cause beside the end that is there",
-			(&retry.Error{Reason: retry.ErrDeadline, Detail: context.Canceled}).Because(ended(cause)),
-			"retry: client-side: wait would end after the caller's deadline: context canceled: shutting down (0 attempts)",
-		},
-		{
-			"an end beside the cause that is there",
-			(&retry.Error{Reason: retry.ErrCanceled, Detail: cause}).Because(ended(cause)),
-			"retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)",
-		},
-		{
-			"a context that has not ended",
-			(&retry.Error{Reason: retry.ErrCanceled, Detail: cause}).Because(context.Background()),
-			"retry: client-side: canceled by the caller: shutting down (0 attempts)",
-		},
+		"canceled by the caller: context canceled (0 attempts)":                canceled(nil, ended(nil)),
+		"canceled by the caller: context canceled: shutting down (0 attempts)": canceled(nil, ended(cause)),
+		"canceled by the caller: shutting down (0 attempts)":                   canceled(cause, context.Background()),
+	}
+	for want, err := range text {
+		require.EqualError(t, err, "retry: client-side: "+want)
+	}
+	for name, err := range map[string]*retry.Error{
+		"the end is added twice":                   canceled(nil, ended(cause), ended(cause)),
+		"a cause beside the end that is there":     canceled(context.Canceled, ended(cause)),
+		"an end beside the cause that is there":    canceled(cause, ended(cause)),
+		"nothing after a context that is not done": canceled(nil, ended(cause), context.Background()),
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			require.EqualError(t, c.err, c.want)
-		})
+		require.EqualError(t, err, "retry: client-side: canceled by the caller: context canceled: shutting down (0 attempts)", name)
 	}
 }
 
@@ -95,25 +69,22 @@ func ended(cause error) context.Context {
 func TestTimeoutOfAnError(t *testing.T) {
 	t.Parallel()
 	slow := &net.OpError{Op: "read", Net: "tcp", Err: os.ErrDeadlineExceeded}
-	for _, c := range []struct {
-		name string
-		err  *retry.Error
+	deadline := retry.Error{Reason: retry.ErrDeadline, Detail: context.DeadlineExceeded}
+	for name, c := range map[string]struct {
+		err  retry.Error
 		want bool
 	}{
-		{"the caller's deadline", &retry.Error{Reason: retry.ErrDeadline, Detail: context.DeadlineExceeded}, true},
-		{"the caller's cancel", &retry.Error{Reason: retry.ErrCanceled, Detail: context.Canceled}, false},
-		{"the last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: fmt.Errorf("get: %w", slow)}, true},
-		{"another last attempt", &retry.Error{Reason: retry.ErrQuotaExhausted, Last: io.EOF}, false},
-		{"no attempt", &retry.Error{Reason: retry.ErrSendRateLimited}, false},
-		{"the deadline of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Reason: retry.ErrDeadline, Detail: context.DeadlineExceeded}}, true},
-		{"the last attempt of an inner operation", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &retry.Error{Last: slow}}, true},
-		{"below what another client wrapped", &retry.Error{Reason: retry.ErrMaxElapsed, Last: &url.Error{Op: "Get", Err: fmt.Errorf("get: %w", slow)}}, true},
+		"the caller's deadline":                  {deadline, true},
+		"the caller's cancel":                    {retry.Error{Detail: context.Canceled}, false},
+		"the last attempt":                       {retry.Error{Last: fmt.Errorf("get: %w", slow)}, true},
+		"another last attempt":                   {retry.Error{Last: io.EOF}, false},
+		"no attempt":                             {retry.Error{Reason: retry.ErrSendRateLimited}, false},
+		"the deadline of an inner operation":     {retry.Error{Last: &deadline}, true},
+		"the last attempt of an inner operation": {retry.Error{Last: &retry.Error{Last: slow}}, true},
+		"below what another client wrapped":      {retry.Error{Last: &url.Error{Err: fmt.Errorf("get: %w", slow)}}, true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, c.want, c.err.Timeout())
-			require.Equal(t, c.want, (&url.Error{Op: "Get", Err: c.err}).Timeout())
-		})
+		require.Equal(t, c.want, c.err.Timeout(), name)
+		require.Equal(t, c.want, (&url.Error{Op: "Get", Err: &c.err}).Timeout(), name)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -11,156 +12,112 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
 func TestEndOfAnOperationIsItsLastEventHoweverTheLoopEndsIt(t *testing.T) {
 	t.Parallel()
-	refused := func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token {
-		t.Helper()
-		_, err := s.RefreshRetryToken(t.Context(), token, errClient)
+	type before = func(t world, token retry.Token) retry.Token
+	refused := func(t world, token retry.Token) retry.Token {
+		_, err := t.RefreshRetryToken(t.Context(), token, errClient)
 		require.ErrorIs(t, err, retry.ErrNotRetryable)
 		return token
 	}
-	granted := func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token {
-		t.Helper()
-		next, err := s.RefreshRetryToken(t.Context(), token, errServer)
-		require.NoError(t, err)
-		return next
-	}
-	again := func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token {
-		t.Helper()
-		next := granted(t, s, token)
+	granted := func(t world, token retry.Token) retry.Token { return t.grant(token) }
+	again := func(t world, token retry.Token) retry.Token {
+		next := t.grant(token)
 		require.NoError(t, next.WithoutDelay().Wait(t.Context()))
 		return next
 	}
+	permanent := retry.Permanent(errServer)
 	for name, c := range map[string]struct {
-		before   func(t *testing.T, s retry.Strategy, token retry.Token) retry.Token
+		before   before
 		failure  error
 		canceled bool
 		attempts int
 		err      error
 		outcome  string
 	}{
-		"success":                          {attempts: 1, outcome: "success"},
-		"success of a retry":               {before: again, attempts: 2, outcome: "success"},
-		"failure that is not asked about":  {failure: errServer, attempts: 1, err: errServer, outcome: "not_retryable"},
-		"attempt that did not return":      {failure: retry.ErrAborted, attempts: 1, err: retry.ErrAborted, outcome: "aborted"},
-		"retry that did not return":        {before: again, failure: retry.ErrAborted, attempts: 2, err: retry.ErrAborted, outcome: "aborted"},
-		"refused retry":                    {before: refused, failure: errClient, attempts: 1, err: errClient, outcome: "not_retryable"},
-		"retry that is not made":           {before: granted, failure: errServer, attempts: 1, err: errServer, outcome: "not_retryable"},
-		"retry of a caller that has gone":  {before: granted, failure: errServer, canceled: true, attempts: 1, err: errServer, outcome: "canceled"},
-		"retry that is canceled in time":   {before: again, failure: retry.ErrCanceled, attempts: 1, err: errServer, outcome: "canceled"},
-		"failure as the caller has gone":   {failure: errServer, canceled: true, attempts: 1, err: errServer, outcome: "canceled"},
-		"failure that another loop judged": {failure: retry.Permanent(errServer), attempts: 1, err: retry.Permanent(errServer), outcome: "not_retryable"},
+		"success":                          {nil, nil, false, 1, nil, "success"},
+		"success of a retry":               {again, nil, false, 2, nil, "success"},
+		"failure that is not asked about":  {nil, errServer, false, 1, errServer, "not_retryable"},
+		"attempt that did not return":      {nil, retry.ErrAborted, false, 1, retry.ErrAborted, "aborted"},
+		"retry that did not return":        {again, retry.ErrAborted, false, 2, retry.ErrAborted, "aborted"},
+		"refused retry":                    {refused, errClient, false, 1, errClient, "not_retryable"},
+		"retry that is not made":           {granted, errServer, false, 1, errServer, "not_retryable"},
+		"retry of a caller that has gone":  {granted, errServer, true, 1, errServer, "canceled"},
+		"retry that is canceled in time":   {again, retry.ErrCanceled, false, 1, errServer, "canceled"},
+		"failure as the caller has gone":   {nil, errServer, true, 1, errServer, "canceled"},
+		"failure that another loop judged": {nil, permanent, false, 1, permanent, "not_retryable"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			forBothObserved(t, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
-				t.Helper()
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				token, err := s.AcquireInitialToken(ctx, ordersTable())
-				require.NoError(t, err)
-				require.NoError(t, token.Wait(ctx))
-				clk.Advance(time.Second)
-				if c.before != nil {
-					token = c.before(t, s, token)
-				}
-				clk.Advance(time.Second)
-				if c.canceled {
-					cancel()
-				}
-				if c.failure == nil {
-					require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-				} else {
-					require.NoError(t, s.RecordFailure(token, c.failure))
-				}
-				require.Len(t, r.of(retry.OperationEnded), 1)
-				last := r.events[len(r.events)-1]
-				require.Equal(t, retry.OperationEnded, last.Kind)
-				require.Equal(t, c.outcome, last.Outcome())
-				require.Equal(t, c.attempts, last.Attempt)
-				require.Len(t, r.of(retry.AttemptEnded), c.attempts)
-				require.Equal(t, c.err, last.Err)
-				require.Equal(t, 2*time.Second, last.Elapsed)
-				require.Equal(t, clk.Now(), last.Time)
-				require.Equal(t, s.Snapshot().Scopes[1].Quota, last.Quota)
-				for _, e := range r.events {
-					require.Equal(t, last.OperationID, e.OperationID, e.Kind)
-				}
-			})
+		inBoth(t, name, nil, func(t world) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			token := sent(ctx, t.T, t, ordersTable())
+			t.clk.Advance(time.Second)
+			if c.before != nil {
+				token = c.before(t, token)
+			}
+			t.clk.Advance(time.Second)
+			if c.canceled {
+				cancel()
+			}
+			if c.failure == nil {
+				require.NoError(t, t.RecordSuccess(token, retry.Result{}))
+			} else {
+				require.NoError(t, t.RecordFailure(token, c.failure))
+			}
+			require.Len(t, t.Of(retry.OperationEnded), 1)
+			last := t.Events[len(t.Events)-1]
+			require.Equal(t, retry.OperationEnded, last.Kind)
+			require.Equal(t, c.outcome, last.Outcome())
+			require.Equal(t, c.attempts, last.Attempt)
+			require.Len(t, t.Of(retry.AttemptEnded), c.attempts)
+			require.Equal(t, c.err, last.Err)
+			require.Equal(t, 2*time.Second, last.Elapsed)
+			require.Equal(t, t.clk.Now(), last.Time)
+			require.Equal(t, t.Snapshot().Scopes[1].Quota, last.Quota)
+			for _, e := range t.Events {
+				require.Equal(t, last.OperationID, e.OperationID, e.Kind)
+			}
 		})
 	}
 }
 
-func TestFirstAttemptThatIsNotMadeHasAnEnd(t *testing.T) {
+func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
 	t.Parallel()
-	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
-		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		op := ordersTable()
-		err := retry.DoErr(ctx, s, op, func(context.Context) error { return nil })
+	inBoth(t, "", nil, func(t world) {
+		_, err := t.do(gone(t.T), retry.Operation{}, always(nil))
 		require.ErrorIs(t, err, retry.ErrCanceled)
-		last := r.events[len(r.events)-1]
-		require.Equal(t, retry.OperationEnded, last.Kind)
+		last := t.Of(retry.OperationEnded)[0]
 		require.Zero(t, last.Attempt)
 		require.Equal(t, retry.ErrCanceled, last.Reason)
 		require.NoError(t, last.Err)
-	})
-}
 
-func TestReasonOfAnEarlierWaitIsForgotten(t *testing.T) {
-	t.Parallel()
-	forBothObserved(t, func(t *testing.T, s retry.Strategy, _ *clock.Fake, r *recorder) {
-		t.Helper()
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
-		token, err := s.AcquireInitialToken(t.Context(), ordersTable())
-		require.NoError(t, err)
-		require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
+		token := acquire(t.T, t)
+		require.ErrorIs(t, token.Wait(gone(t.T)), retry.ErrCanceled)
 		require.NoError(t, token.Wait(t.Context()))
-		require.NoError(t, s.RecordFailure(token, errServer))
-		require.Equal(t, retry.ErrNotRetryable, r.of(retry.OperationEnded)[0].Reason)
+		require.NoError(t, t.RecordFailure(token, errServer))
+		require.Equal(t, retry.ErrNotRetryable, t.Of(retry.OperationEnded)[1].Reason)
 
-		r.events = nil
-		require.NoError(t, s.RecordSuccess(sent(t, s, ordersTable()), retry.Result{}))
-		require.NoError(t, r.of(retry.OperationEnded)[0].Reason, "of the operation before")
+		require.NoError(t, t.RecordSuccess(acquire(t.T, t), retry.Result{}))
+		require.NoError(t, t.Of(retry.OperationEnded)[2].Reason, "of the operation before")
 	})
 }
 
-// A loop may sleep the backoff itself, before it waits for the token.
-func TestBackoffThatTheLoopSleepsIsNoTimeOfAnAttempt(t *testing.T) {
+func TestContextOfAnEventIsThatOfItsOperation(t *testing.T) {
 	t.Parallel()
-	const second = time.Second
-	for name, c := range map[string]struct {
-		slept   time.Duration // of a delay of one second
-		backoff time.Duration
-	}{
-		"all of it": {slept: second, backoff: second},
-		"longer":    {slept: 3 * second, backoff: 3 * second},
-		"shorter":   {slept: second / 4, backoff: second / 4},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r, clk := &recorder{}, &clock.Fake{}
-			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })["standard"]
-			token := sent(t, s, ordersTable())
-			clk.Advance(second / 2)
-			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
-			require.NoError(t, err)
-			require.Equal(t, second, token.Delay())
-			clk.Advance(c.slept)
-			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-			clk.Advance(second / 2)
-			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-			ended, attempts := r.of(retry.OperationEnded)[0], r.of(retry.AttemptEnded)
-			require.Equal(t, c.backoff, ended.BackoffWait)
-			require.Equal(t, ended.Elapsed, ended.BackoffWait+attempts[0].Elapsed+attempts[1].Elapsed)
-			require.Equal(t, second/2, attempts[0].Elapsed)
-		})
+	type key struct{}
+	var told any
+	w := newWorld(t, "adaptive", func(c *standard.Config) {
+		c.Observer = retry.ObserverFunc(func(ctx context.Context, _ retry.Event) { told = ctx.Value(key{}) })
+	})
+	for name := range 2 { // of which the second has the state of the first
+		_, err := w.do(context.WithValue(t.Context(), key{}, name), retry.Operation{}, always(errClient))
+		require.Equal(t, errClient, err)
+		require.Equal(t, name, told)
 	}
 }
 
@@ -168,89 +125,68 @@ func TestOutcomeIsAWordForEachReason(t *testing.T) {
 	t.Parallel()
 	for want, reason := range map[string]error{
 		"success": nil, "attempts": retry.ErrAttemptsExhausted, "quota": retry.ErrQuotaExhausted,
-		"deadline": retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "hint": retry.ErrHintTooLong, "send_rate": retry.ErrSendRateLimited,
-		"canceled": retry.ErrCanceled, "aborted": retry.ErrAborted, "not_retryable": retry.ErrNotRetryable,
-		"rule": errors.Join(retry.ErrNotRetryable, errBoom), "other": errBoom,
+		"deadline": retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "hint": retry.ErrHintTooLong,
+		"send_rate": retry.ErrSendRateLimited, "canceled": retry.ErrCanceled, "aborted": retry.ErrAborted,
+		"not_retryable": retry.ErrNotRetryable, "other": errBoom,
+		"rule": errors.Join(retry.ErrNotRetryable, retry.ErrDeadline), // with a reason of a loop inside
 	} {
 		require.Equal(t, want, retry.Event{Reason: reason}.Outcome())
 	}
-	around := errors.Join(retry.ErrNotRetryable, retry.ErrDeadline)
-	require.Equal(t, "rule", retry.Event{Reason: around}.Outcome(), "a rule with a reason of a loop inside")
 }
 
 func TestErrorTypeIsACodeOrAKindAndNeverAMessage(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct {
-		event retry.Event
-		want  string
+	transient := classify.RetryAs(classify.Transient)
+	for _, c := range []struct {
+		err     error
+		verdict classify.Verdict
+		want    string
 	}{
-		"success":                    {},
-		"code":                       {retry.Event{Err: codeError("SlowDown")}, "SlowDown"},
-		"code as the wire has it":    {retry.Event{Err: codeError("com.amazonaws#SlowDown:http://x")}, "SlowDown"},
-		"code below other errors":    {retry.Event{Err: errors.Join(errBoom, codeError(""), codeError("AuthFailure.x-1_2"))}, "AuthFailure.x-1_2"},
-		"message in place of a code": {retry.Event{Err: codeError("no table 4711"), Verdict: classify.RetryAs(classify.Transient)}, "transient"},
-		"code that is much too long": {retry.Event{Err: codeError(string(make([]byte, 81)))}, "_OTHER"},
-		"kind":                       {retry.Event{Err: errServer, Verdict: classify.RetryAs(classify.Transient)}, "transient"},
-		"failure of an unknown sort": {retry.Event{Err: errBoom}, "_OTHER"},
-		"error that wraps itself":    {retry.Event{Err: circle{}}, "_OTHER"},
+		{nil, classify.Verdict{}, ""},
+		{codeError("com.amazonaws#SlowDown:http://x"), transient, "SlowDown"},
+		{errors.Join(errBoom, codeError(""), codeError("AuthFailure.x-1_2")), transient, "AuthFailure.x-1_2"},
+		{codeError("Zz09" + strings.Repeat("a", 76)), transient, "Zz09" + strings.Repeat("a", 76)},
+		{codeError(strings.Repeat("a", 81)), transient, "transient"},
+		{codeError("no table 4711"), transient, "transient"},
+		{errBoom, classify.Verdict{}, "_OTHER"},
+		{circle{}, classify.Verdict{}, "_OTHER"},
 	} {
-		require.Equal(t, c.want, c.event.ErrorType(), name)
+		require.Equal(t, c.want, retry.Event{Err: c.err, Verdict: c.verdict}.ErrorType(), c.err)
 	}
 }
 
 func TestLoopInALoopTellsTheObserverTheProductOfTheAttempts(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name         string
+	for name, c := range map[string]struct {
 		outer, inner int
 		change       func(context.Context) context.Context
-		want         []int
+		want         int
 	}{
-		{"both retry", 2, 4, same, []int{8, 8}},
-		{"the outer one does not retry", 1, 4, same, nil},
-		{"the inner one does not retry", 2, 1, same, nil},
-		{"the inner one is limited", 2, 4, retry.Once, nil},
+		"both retry":                   {2, 4, same, 8},
+		"the outer one does not retry": {1, 4, same, 0},
+		"the inner one does not retry": {2, 1, same, 0},
+		"the inner one is limited":     {2, 4, retry.Once, 0},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			var told []int
-			s := modes(t, clk, func(config *standard.Config) {
-				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.LoopNested {
-						told = append(told, e.MaxAttempts)
-					}
-				})
-			})["standard"]
-			nested(t, clk, s, retry.Operation{MaxAttempts: c.outer}, retry.Operation{MaxAttempts: c.inner}, c.change)
-			require.Equal(t, c.want, told)
-		})
+		w := newWorld(t, "standard", nil)
+		nested(w, retry.Operation{MaxAttempts: c.outer}, retry.Operation{MaxAttempts: c.inner}, c.change)
+		told := w.Of(retry.LoopNested)
+		require.Equal(t, c.want > 0, len(told) == 2, name)
+		for _, e := range told {
+			require.Equal(t, c.want, e.MaxAttempts, name)
+		}
 	}
 }
 
 func TestReasonsOfAThrottleAreInEventsAndInTheError(t *testing.T) {
 	t.Parallel()
 	reasons := []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
-	r := &recorder{}
-	clk := &clock.Fake{}
-	s, err := standard.New(standard.Config{Clock: clk, MaxAttempts: 2, Observer: r})
-	require.NoError(t, err)
-	clk.Run(func() {
-		err = retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-			return fmt.Errorf("operation: %w", hotKeyError{reasons})
-		})
-	})
-	var refusal *retry.Error
-	require.ErrorAs(t, err, &refusal)
-	require.Equal(t, reasons, refusal.ThrottledBy())
+	w := newWorld(t, "standard", nil)
+	_, err := w.do(t.Context(), retry.Operation{}, always(fmt.Errorf("operation: %w", hotKeyError{reasons})))
+	require.Equal(t, reasons, play.Refusal(t, err).ThrottledBy())
 	for _, kind := range []retry.EventKind{retry.AttemptEnded, retry.RetryScheduled, retry.RetryRefused, retry.OperationEnded} {
-		events := r.of(kind)
-		require.NotEmpty(t, events, kind)
-		for _, e := range events {
+		for _, e := range w.Of(kind) {
 			require.Equal(t, reasons, e.ThrottledBy(), kind)
-			if kind != retry.RetryRefused {
-				require.Equal(t, classify.ReachPart, e.Verdict.Reach(), kind)
-			}
+			require.True(t, kind == retry.RetryRefused || e.Verdict.Reach() == classify.ReachPart, kind)
 		}
 	}
 }
@@ -275,90 +211,76 @@ func TestNameOfTheLimitIsAWordOrACodeAndNeverAMessage(t *testing.T) {
 	}
 }
 
-// settable is a clock that can go backwards, as a wall clock does that is set.
-type settable struct {
+// unsteady is a clock that may go back, as a wall clock does that is set.
+type unsteady struct {
 	*clock.Fake
-	ahead time.Duration
+	by time.Duration
 }
 
-func (c *settable) Now() time.Time { return c.Fake.Now().Add(c.ahead) }
+func (c *unsteady) Now() time.Time { return c.Fake.Now().Add(c.by) }
 
-func TestClockThatGoesBackwardsMakesNoTimeNegative(t *testing.T) {
+// A loop may sleep the backoff itself, not to its end, or not wait at all, and clocks go back.
+func TestTimesOfAnOperationAddUp(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
-			t.Parallel()
-			r, clk := &recorder{}, &settable{Fake: &clock.Fake{}}
-			s := modes(t, clk, func(config *standard.Config) { config.Observer = r })[mode]
-			token := sent(t, s, ordersTable())
-			clk.ahead -= time.Hour
-			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-			ended := r.of(retry.OperationEnded)[0]
-			require.Zero(t, ended.Elapsed)
-			require.Zero(t, ended.BackoffWait)
-
-			r.events = nil
-			token = sent(t, s, ordersTable())
-			clk.ahead += second
-			token, err := s.RefreshRetryToken(t.Context(), token, errServer)
-			require.NoError(t, err)
-			clk.ahead -= time.Hour
+	type times struct {
+		attempts         []time.Duration
+		backoff, elapsed time.Duration
+	}
+	for name, c := range map[string]struct {
+		play func(t world, clk *unsteady)
+		want times
+	}{
+		"the loop sleeps": {func(t world, clk *unsteady) {
+			token := sent(t.Context(), t.T, t, ordersTable())
+			clk.Advance(second / 2)
+			token = t.grant(token)
+			clk.Advance(3 * second) // of one that was asked for
 			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
-			clk.ahead -= second
-			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-			ended = r.of(retry.OperationEnded)[0]
-			require.Equal(t, second, ended.Elapsed)
-			require.Zero(t, ended.BackoffWait)
-			require.Equal(t, []time.Duration{second, 0}, []time.Duration{r.of(retry.AttemptEnded)[0].Elapsed, r.of(retry.AttemptEnded)[1].Elapsed})
+			clk.Advance(second / 4)
+			require.NoError(t, t.RecordSuccess(token, retry.Result{}))
+		}, times{[]time.Duration{second / 2, second / 4}, 3 * second, 3*second + 3*second/4}},
+		"the loop ends before its sleep does": {func(t world, clk *unsteady) {
+			token := sent(t.Context(), t.T, t, ordersTable())
+			clk.Advance(3 * second)
+			token = t.grant(token)
+			clk.Advance(second / 4)
+			require.NoError(t, t.RecordFailure(token, context.Canceled))
+		}, times{[]time.Duration{3 * second}, second / 4, 3*second + second/4}},
+		"an attempt without a wait, or after one that failed": {func(t world, clk *unsteady) {
+			token := sent(t.Context(), t.T, t, ordersTable())
+			for n := range 2 {
+				clk.Advance(second * time.Duration(n+1))
+				token = t.grant(token)
+			}
+			clk.Advance(3 * second)
+			require.ErrorIs(t, token.Wait(gone(t.T)), retry.ErrCanceled)
+			clk.Advance(4 * second)
+			require.NoError(t, t.RecordSuccess(token, retry.Result{}))
+		}, times{[]time.Duration{second, 2 * second, 4 * second}, 3 * second, 10 * second}},
+		"the clock goes back in an attempt": {func(t world, clk *unsteady) {
+			token := sent(t.Context(), t.T, t, ordersTable())
+			clk.by -= time.Hour
+			require.NoError(t, t.RecordSuccess(token, retry.Result{}))
+		}, times{[]time.Duration{0}, 0, 0}},
+		"the clock goes back in a backoff": {func(t world, clk *unsteady) {
+			token := sent(t.Context(), t.T, t, ordersTable())
+			clk.by += second
+			token = t.grant(token)
+			clk.by -= time.Hour
+			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+			clk.by -= second
+			require.NoError(t, t.RecordSuccess(token, retry.Result{}))
+		}, times{[]time.Duration{second, 0}, 0, second}},
+	} {
+		inBoth(t, name, func(c *standard.Config) { c.Clock = &unsteady{Fake: &clock.Fake{}} }, func(t world) {
+			c.play(t, t.Clock().(*unsteady))
+			ended := t.Of(retry.OperationEnded)[0]
+			got := times{backoff: ended.BackoffWait, elapsed: ended.Elapsed}
+			for _, e := range t.Of(retry.AttemptEnded) {
+				got.attempts = append(got.attempts, e.Elapsed)
+			}
+			require.Equal(t, c.want, got)
 		})
 	}
-}
-
-// A strategy accepts a token that was not waited for, or whose Wait has failed.
-func TestAttemptWithoutAWaitBeginsWhenTheStrategyWasCalledLast(t *testing.T) {
-	t.Parallel()
-	const second = time.Second
-	forBothObserved(t, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
-		t.Helper()
-		gone, cancel := context.WithCancel(t.Context())
-		cancel()
-		token := sent(t, s, ordersTable())
-		clk.Advance(second)
-		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
-		require.NoError(t, err)
-		clk.Advance(2 * second)
-		token, err = s.RefreshRetryToken(t.Context(), token, errServer)
-		require.NoError(t, err)
-		clk.Advance(3 * second)
-		require.ErrorIs(t, token.Wait(gone), retry.ErrCanceled)
-		clk.Advance(4 * second)
-		require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-		var took []time.Duration
-		for _, e := range r.of(retry.AttemptEnded) {
-			took = append(took, e.Elapsed)
-		}
-		require.Equal(t, []time.Duration{second, 2 * second, 4 * second}, took)
-		ended := r.of(retry.OperationEnded)[0]
-		require.Equal(t, 3*second, ended.BackoffWait)
-		require.Equal(t, 10*second, ended.Elapsed)
-	})
-}
-
-// A loop that sleeps by itself does not call Wait if its context ends meanwhile.
-func TestBackoffThatTheLoopDoesNotSleepToItsEndCounts(t *testing.T) {
-	t.Parallel()
-	const second = time.Second
-	forBothObserved(t, func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder) {
-		t.Helper()
-		token := sent(t, s, ordersTable())
-		clk.Advance(3 * second)
-		token, err := s.RefreshRetryToken(t.Context(), token, errServer)
-		require.NoError(t, err)
-		clk.Advance(second / 4)
-		require.NoError(t, s.RecordFailure(token, context.Canceled))
-		ended := r.of(retry.OperationEnded)[0]
-		require.Equal(t, second/4, ended.BackoffWait)
-		require.Equal(t, 3*second+second/4, ended.Elapsed)
-	})
 }

@@ -94,25 +94,6 @@ func ExampleObservers() {
 	// <nil>
 }
 
-func ExampleObserverFunc() {
-	strategy := newExampleStrategy(standard.Config{
-		Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			switch e.Kind {
-			case retry.RetryScheduled:
-				fmt.Println(e.Kind, "after attempt", e.Attempt, "in", e.Delay)
-			case retry.RetryRefused:
-				fmt.Println(e.Kind, e.Reason)
-			default:
-			}
-		}),
-	})
-	_ = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error { return &serviceError{503} })
-	// Output:
-	// retry-scheduled after attempt 1 in 25ms
-	// retry-scheduled after attempt 2 in 50ms
-	// retry-refused retry: attempts exhausted
-}
-
 func ExampleSlogObserver() {
 	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
 		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {

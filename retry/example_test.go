@@ -46,33 +46,6 @@ func ExampleDo() {
 	// Output: an order <nil> after 3 calls
 }
 
-// An error that is not retryable comes back as it is.
-func ExampleDo_notRetryable() {
-	strategy := newExampleStrategy(standard.Config{})
-	_, err := retry.Do(context.Background(), strategy, retry.Operation{}, func(context.Context) (int, error) {
-		return 0, errors.New("no such table")
-	})
-	fmt.Println(err)
-	// Output: no such table
-}
-
-func ExampleDoErr() {
-	strategy := newExampleStrategy(standard.Config{})
-	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
-		attempt, _ := retry.AttemptFrom(ctx)
-		fmt.Println("attempt", attempt.Number)
-		if attempt.Number == 1 {
-			return &serviceError{503}
-		}
-		return nil
-	})
-	fmt.Println(err)
-	// Output:
-	// attempt 1
-	// attempt 2
-	// <nil>
-}
-
 func ExampleMark() {
 	strategy := newExampleStrategy(standard.Config{})
 	err := retry.DoErr(context.Background(), strategy, retry.Operation{}, func(context.Context) error {
@@ -120,21 +93,6 @@ func ExampleError() {
 	// true
 	// 2 attempts in 12.5ms in scope dynamodb/eu-central-1/orders
 	// the service said 503
-}
-
-// A deadline that leaves no room for the backoff is not waited for.
-func ExampleError_Timeout() {
-	clk := &clock.Fake{}
-	strategy, err := standard.New(standard.Config{Clock: clk, Base: time.Minute, MaxBackoff: time.Minute})
-	if err != nil {
-		log.Fatal(err)
-	}
-	ctx, cancel := clk.WithTimeout(context.Background(), time.Millisecond)
-	defer cancel()
-	err = retry.DoErr(ctx, strategy, retry.Operation{}, func(context.Context) error { return &serviceError{503} })
-	refusal, _ := errors.AsType[*retry.Error](err)
-	fmt.Println(errors.Is(err, retry.ErrDeadline), errors.Is(err, context.DeadlineExceeded), refusal.Timeout(), refusal.Elapsed)
-	// Output: true true true 0s
 }
 
 // A value can be retried, and an error can count as success.
@@ -186,8 +144,8 @@ func ExamplePoll() {
 
 // The error says how many polls there were, and what the last one said.
 func ExamplePoll_timeIsUp() {
-	strategy := newExampleStrategy(standard.Config{})
-	_, err := retry.Poll(context.Background(), strategy, retry.Operation{MaxElapsed: time.Minute}, retry.Interval{First: 10 * time.Second},
+	op, every := retry.Operation{MaxElapsed: time.Minute}, retry.Interval{First: 10 * time.Second}
+	_, err := retry.Poll(context.Background(), newExampleStrategy(standard.Config{}), op, every,
 		func(context.Context) (string, bool, error) { return "RUNNING", false, nil })
 	fmt.Println(err)
 	// Output: retry: client-side: maximum elapsed time reached: last answer: RUNNING (1 attempt, 7 polls, 1m0s, 10s to wait)
@@ -280,15 +238,6 @@ func ExampleStrategy() {
 	// Output:
 	// attempt 1
 	// attempt 2
-}
-
-// A constructor that is given a strategy refuses one that cannot be used.
-func ExampleCheckStrategy() {
-	fmt.Println(retry.CheckStrategy(nil) != nil)
-	fmt.Println(retry.CheckStrategy(newExampleStrategy(standard.Config{})))
-	// Output:
-	// true
-	// <nil>
 }
 
 // A queue that takes two messages in a call throttles the second one once.

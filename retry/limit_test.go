@@ -4,10 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math"
-	"net/http"
-	"net/http/httptest"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,41 +17,39 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
+// oneSecond ends attempts after a second.
+func oneSecond() retry.Option {
+	return retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second})
+}
+
 func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := modes(t, clock.System{}, func(c *standard.Config) { c.TimeoutCost = 20 })["standard"]
-		attempts := 0
-		hang := func(ctx context.Context) (int, error) {
-			attempts++
+	inBoth(t, "", func(c *standard.Config) { c.TimeoutCost = 20 }, func(t world) {
+		limit := retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second})
+		hang := func(ctx context.Context, _ int) error {
 			deadline, ok := ctx.Deadline()
 			require.True(t, ok)
-			require.LessOrEqual(t, time.Until(deadline), 5*time.Second)
-			<-ctx.Done()
-			require.Equal(t, context.DeadlineExceeded, ctx.Err())
-			return 0, errors.Join(ctx.Err(), errClient)
+			require.LessOrEqual(t, deadline.Sub(t.clk.Now()), 5*time.Second)
+			require.Equal(t, context.DeadlineExceeded, t.clk.Await(ctx, nil))
+			return errors.Join(ctx.Err(), errClient)
 		}
-		start := time.Now()
-		_, err := retry.Do(t.Context(), s, retry.Operation{}, hang, retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second}))
+		start := t.clk.Now()
+		attempts, err := t.do(t.Context(), retry.Operation{}, hang, limit)
 		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
 		require.NotErrorIs(t, err, context.DeadlineExceeded, "the deadline is that of the attempt, not of the caller")
-		timeout, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
 		require.True(t, ok)
-		require.True(t, timeout.Timeout())
-		require.Equal(t, 5*time.Second, timeout.After)
-		_, ok = errors.AsType[interface {
-			error
-			HTTPStatusCode() int
-		}](err)
+		require.True(t, late.Timeout())
+		require.Equal(t, 5*time.Second, late.After)
+		_, ok = errors.AsType[statusError](err)
 		require.True(t, ok, "what the attempt returned")
 		require.Equal(t, 3, attempts)
-		require.Equal(t, 3*5*time.Second+3*time.Second, time.Since(start))
-		require.Equal(t, 460, s.Snapshot().Scopes[0].Quota, "at the price of timeouts")
+		require.Equal(t, 3*5*time.Second+3*time.Second, t.clk.Now().Sub(start))
+		require.Equal(t, 460, t.quota(), "at the price of timeouts")
 
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		ctx, cancel := t.clk.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		attempts = 0
-		_, err = retry.Do(ctx, s, retry.Operation{}, hang, retry.WithAttemptTimeout(retry.FixedTimeout{First: 5 * time.Second}))
+		attempts, err = t.do(ctx, retry.Operation{}, hang, limit)
 		require.ErrorIs(t, err, retry.ErrCanceled)
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		_, ok = errors.AsType[*retry.AttemptTimeoutError](err)
@@ -63,193 +58,112 @@ func TestAttemptTimeoutIsRetriedAndTheCallersIsNot(t *testing.T) {
 	})
 }
 
-func TestAttemptTimeoutOfARealRequest(t *testing.T) {
+func TestWhatAnAttemptReturnsAfterItsTimeoutCounts(t *testing.T) {
 	t.Parallel()
-	clk := &clock.Fake{}
-	release := make(chan struct{})
-	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		clk.Advance(time.Second) // the attempt's time is up
-		<-release
-	}))
-	defer server.Close()
-	defer close(release)
-	s := modes(t, clk, nil)["standard"]
-	var err error
-	clk.Run(func() {
-		_, err = retry.Do(t.Context(), s, retry.Operation{}, func(ctx context.Context) (int, error) {
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, http.NoBody)
-			require.NoError(t, err)
-			response, err := server.Client().Do(request)
-			if err != nil {
-				return 0, err
-			}
-			defer response.Body.Close()
-			_, err = io.Copy(io.Discard, response.Body)
-			return response.StatusCode, err
-		}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
-	})
-	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-	require.True(t, ok)
-	require.NotErrorIs(t, err, context.Canceled)
-	require.NotErrorIs(t, err, context.DeadlineExceeded)
-}
-
-func TestCallersCancelCountsAfterAnAttemptTimeout(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
+	mark := func(kind classify.Kind) func(error) error {
+		return func(err error) error { return retry.Mark(err, kind) }
+	}
+	for name, c := range map[string]struct {
+		returns func(error) error
+		calls   int
+		kind    classify.Kind
+	}{
+		"no mark":         {func(err error) error { return err }, 3, classify.Timeout},
+		"a mark":          {mark(classify.Throttling), 3, classify.Throttling},
+		"permanent":       {retry.Permanent, 1, classify.KindNone},
+		"a mark of none":  {mark(classify.KindNone), 1, classify.KindNone},
+		"permanent below": {func(err error) error { return fmt.Errorf("get: %w", retry.Permanent(err)) }, 1, classify.KindNone},
+		"the answer":      {func(error) error { return errClient }, 1, classify.KindNone},
+	} {
+		w := newWorld(t, "standard", nil)
+		calls, err := w.do(t.Context(), retry.Operation{}, func(ctx context.Context, _ int) error {
+			return c.returns(w.clk.Await(ctx, nil))
+		}, oneSecond())
+		require.Equal(t, c.calls, calls, name)
+		require.Equal(t, c.kind, w.kinds()[0], name)
+		if name == "the answer" {
+			require.Equal(t, errClient, err)
+			continue
+		}
+		require.ErrorContains(t, err, "attempt timed out after 1s")
+		_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+		require.True(t, ok, name)
+	}
+	w := newWorld(t, "standard", nil)
 	ctx, cancel := context.WithCancel(t.Context())
-	n := 0
-	_, err := retry.Do(ctx, modes(t, clk, nil)["standard"], retry.Operation{}, func(ctx context.Context) (int, error) {
-		n++
-		clk.Advance(time.Second)
-		<-ctx.Done()
-		cancel()
-		return 0, ctx.Err()
-	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
+	calls, err := w.do(ctx, retry.Operation{}, func(ctx context.Context, _ int) error {
+		defer cancel() // the caller's cancel counts after it
+		return w.clk.Await(ctx, nil)
+	}, oneSecond())
 	require.ErrorIs(t, err, retry.ErrCanceled)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, 1, n)
-	_, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-	require.True(t, ok, "the attempt had been ended before")
-}
-
-func TestAnswerOfTheServiceAfterTheAttemptsLimitIsStillItsAnswer(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	n := 0
-	_, err := retry.Do(t.Context(), modes(t, clk, nil)["standard"], retry.Operation{}, func(context.Context) (int, error) {
-		n++
-		clk.Advance(time.Second)
-		return 0, errClient
-	}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
-	require.Equal(t, errClient, err)
-	require.Equal(t, 1, n)
-}
-
-func TestMarkCountsAfterAnAttemptTimeout(t *testing.T) {
-	t.Parallel()
-	again := func(err error) error { return retry.Mark(err, classify.Throttling) }
-	for _, c := range []struct {
-		name  string
-		mark  func(error) error
-		calls int
-		kind  classify.Kind
-	}{
-		{"no mark", func(err error) error { return err }, 3, classify.Timeout},
-		{"a mark", again, 3, classify.Throttling},
-		{"a permanent error", retry.Permanent, 1, classify.KindNone},
-		{"a mark of no kind", func(err error) error { return retry.Mark(err, classify.KindNone) }, 1, classify.KindNone},
-		{"a permanent error below another one", func(err error) error { return fmt.Errorf("reading: %w", retry.Permanent(err)) }, 1, classify.KindNone},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			calls, kind := 0, classify.Kind(99)
-			s := modes(t, clk, func(config *standard.Config) {
-				config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.AttemptEnded {
-						kind = e.Verdict.Kind()
-					}
-				})
-			})["standard"]
-			clk.Run(func() {
-				err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
-					calls++
-					_ = clk.Await(ctx, nil)
-					return c.mark(ctx.Err())
-				}, retry.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
-				var timeout *retry.AttemptTimeoutError
-				require.ErrorAs(t, err, &timeout)
-				require.ErrorContains(t, err, "attempt timed out after 1s")
-			})
-			require.Equal(t, c.calls, calls)
-			require.Equal(t, c.kind, kind)
-		})
-	}
+	require.Equal(t, 1, calls)
 }
 
 // TestLimitOfAClientOfOnesOwn has the methods that Do does not use, and a limit that is none.
 func TestLimitOfAClientOfOnesOwn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newLearner(t).strategy
-		begin := func(timeout retry.AttemptTimeout) (context.Context, *retry.AttemptLimit) {
-			ctx, limit, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, timeout, 0)
-			require.NoError(t, err)
-			return ctx, limit
-		}
-		ctx, none := begin(nil)
-		none.Progress()
-		require.True(t, none.Lift(true))
-		require.Zero(t, none.Allowed())
-		require.NoError(t, none.Late(context.Canceled))
-		none.Release()
-		require.NoError(t, ctx.Err())
+	w := newWorld(t, "standard", nil)
+	begin := func(timeout retry.AttemptTimeout) (context.Context, *retry.AttemptLimit) {
+		ctx, limit, err := retry.LimitAttempt(t.Context(), w, retry.Operation{}, timeout, 0)
+		require.NoError(t, err)
+		return ctx, limit
+	}
+	ctx, none := begin(nil)
+	none.Progress()
+	require.True(t, none.Lift(true))
+	require.Zero(t, none.Allowed())
+	require.NoError(t, none.Late(context.Canceled))
+	none.Release()
+	require.NoError(t, ctx.Err())
 
-		second := retry.FixedTimeout{First: time.Second}
-		ctx, limit := begin(second)
-		require.Equal(t, time.Second, limit.Allowed())
-		pause(900 * time.Millisecond)
-		limit.Progress()
-		pause(900 * time.Millisecond)
-		synctest.Wait()
-		require.NoError(t, ctx.Err())
-		require.True(t, limit.Lift(true))
-		pause(time.Hour)
-		require.NoError(t, ctx.Err(), "it is good for the second part")
-		require.NoError(t, limit.Late(context.Canceled))
-		limit.Release()
-		require.Equal(t, context.Canceled, ctx.Err())
-		require.NoError(t, limit.Late(ctx.Err()), "Release has ended it")
+	second := retry.FixedTimeout{First: time.Second}
+	ctx, limit := begin(second)
+	require.Equal(t, time.Second, limit.Allowed())
+	w.clk.Advance(900 * time.Millisecond)
+	limit.Progress()
+	w.clk.Advance(900 * time.Millisecond)
+	require.NoError(t, ctx.Err())
+	require.True(t, limit.Lift(true))
+	w.clk.Advance(time.Hour)
+	require.NoError(t, ctx.Err(), "it is good for the second part")
+	require.NoError(t, limit.Late(context.Canceled))
+	limit.Release()
+	require.Equal(t, context.Canceled, ctx.Err())
+	require.NoError(t, limit.Late(ctx.Err()), "Release has ended it")
 
-		ctx, limit = begin(second)
-		pause(900 * time.Millisecond)
-		limit.Progress()
-		pause(time.Second)
-		synctest.Wait()
-		require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
-		require.False(t, limit.Lift(true))
-		late, ok := errors.AsType[*retry.AttemptTimeoutError](limit.Late(ctx.Err()))
-		require.True(t, ok)
-		require.Equal(t, time.Second, late.After)
-		require.NoError(t, limit.Late(errors.New("the answer")))
-		limit.Release()
+	ctx, limit = begin(second)
+	w.clk.Advance(900 * time.Millisecond)
+	limit.Progress()
+	w.clk.Advance(time.Second)
+	require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
+	require.False(t, limit.Lift(true))
+	late, ok := errors.AsType[*retry.AttemptTimeoutError](limit.Late(ctx.Err()))
+	require.True(t, ok)
+	require.Equal(t, time.Second, late.After)
+	require.NoError(t, limit.Late(errors.New("the answer")))
+	limit.Release()
 
-		_, _, err := retry.LimitAttempt(t.Context(), s, retry.Operation{}, retry.FixedTimeout{}, 0)
-		require.EqualError(t, err, "retry: FixedTimeout.First 0s: must be more than zero")
-	})
+	_, _, err := retry.LimitAttempt(t.Context(), w, retry.Operation{}, retry.FixedTimeout{}, 0)
+	require.EqualError(t, err, "retry: FixedTimeout.First 0s: must be more than zero")
 }
-
-// unsteady is a clock that may go back.
-type unsteady struct {
-	*clock.Fake
-	by time.Duration
-}
-
-func (c *unsteady) Now() time.Time { return c.Fake.Now().Add(c.by) }
 
 func TestAttemptEndsAlthoughTheClockGoesBack(t *testing.T) {
 	t.Parallel()
-	for name, timeout := range map[string]retry.AttemptTimeout{
-		"fixed": retry.FixedTimeout{First: 10 * time.Second}, "learned": slower(t),
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			clk := &unsteady{Fake: &clock.Fake{}}
-			ctx, limit, err := retry.LimitAttempt(t.Context(), modes(t, clk, nil)["standard"], retry.Operation{}, timeout, 0)
-			require.NoError(t, err)
-			defer limit.Release()
-			clk.Advance(9 * time.Second)
-			clk.by = -time.Hour
-			clk.Advance(10 * time.Second)
-			require.NoError(t, ctx.Err(), "its time starts again")
-			limit.Progress()
-			clk.Advance(9 * time.Second)
-			require.NoError(t, ctx.Err())
-			clk.Advance(time.Second)
-			require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
-		})
+	for _, timeout := range []retry.AttemptTimeout{retry.FixedTimeout{First: 10 * time.Second}, slower(t)} {
+		clk := &unsteady{Fake: &clock.Fake{}}
+		ctx, limit, err := retry.LimitAttempt(t.Context(), modes(t, clk, nil)["standard"], retry.Operation{}, timeout, 0)
+		require.NoError(t, err)
+		defer limit.Release()
+		clk.Advance(9 * time.Second)
+		clk.by = -time.Hour
+		clk.Advance(10 * time.Second)
+		require.NoError(t, ctx.Err(), "its time starts again")
+		limit.Progress()
+		clk.Advance(9 * time.Second)
+		require.NoError(t, ctx.Err())
+		clk.Advance(time.Second)
+		require.Equal(t, context.DeadlineExceeded, context.Cause(ctx))
 	}
 }
 
@@ -274,13 +188,10 @@ func TestTimeoutOfARequestHasTheTimeThatItsBodyNeeds(t *testing.T) {
 		"of unknown size":          {-1, retry.FixedTimeout{First: s}, 0},
 		"learned, of unknown size": {-1, learned, 0},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, limit, err := retry.LimitAttempt(t.Context(), newLearner(t).strategy, retry.Operation{}, c.timeout, c.body)
-			require.NoError(t, err)
-			defer limit.Release()
-			require.Equal(t, c.want, limit.Allowed())
-		})
+		_, limit, err := retry.LimitAttempt(t.Context(), newLearner(t).strategy, retry.Operation{}, c.timeout, c.body)
+		require.NoError(t, err)
+		require.Equal(t, c.want, limit.Allowed(), name)
+		limit.Release()
 	}
 }
 
@@ -289,8 +200,7 @@ func TestLargeBodiesTeachNothing(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := newLearner(t)
-		allowed := func(body int64) time.Duration {
-			var d time.Duration
+		allowed := func(body int64) (d time.Duration) {
 			require.NoError(t, retry.DoErr(t.Context(), l.strategy, retry.Operation{}, func(ctx context.Context) error {
 				_, limit, err := retry.LimitAttempt(ctx, l.strategy, retry.Operation{}, l.timeout, body)
 				require.NoError(t, err)
@@ -312,38 +222,20 @@ func TestLargeBodiesTeachNothing(t *testing.T) {
 	})
 }
 
+// BenchmarkDoWithAttemptTimeout has many goroutines whose attempts are of one scope.
 func BenchmarkDoWithAttemptTimeout(b *testing.B) {
 	learned, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: time.Second, Ceiling: time.Minute})
+	require.NoError(b, err)
+	s, err := standard.New(standard.Config{})
 	require.NoError(b, err)
 	for name, timeout := range map[string]retry.AttemptTimeout{
 		"none": nil, "fixed": retry.FixedTimeout{First: time.Minute}, "learned": learned,
 	} {
 		b.Run("timeout="+name, func(b *testing.B) {
-			s, err := standard.New(standard.Config{})
-			require.NoError(b, err)
-			option := retry.WithAttemptTimeout(timeout)
-			b.ReportAllocs()
-			for b.Loop() {
-				_, _ = retry.Do(b.Context(), s, retry.Operation{}, func(context.Context) (int, error) { return 0, nil }, option)
-			}
-		})
-	}
-}
-
-// BenchmarkAttemptTimeoutOfOneScope has many goroutines whose attempts have one timeout.
-func BenchmarkAttemptTimeoutOfOneScope(b *testing.B) {
-	learned, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: time.Second, Ceiling: time.Minute})
-	require.NoError(b, err)
-	s, err := standard.New(standard.Config{})
-	require.NoError(b, err)
-	for name, timeout := range map[string]retry.AttemptTimeout{"fixed": retry.FixedTimeout{First: time.Minute}, "learned": learned} {
-		b.Run("timeout="+name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					_, limit, _ := retry.LimitAttempt(b.Context(), s, retry.Operation{Resource: "orders"}, timeout, 0)
-					limit.Lift(true)
-					limit.Release()
+					_, _ = retry.Do(b.Context(), s, retry.Operation{}, failing(nil), retry.WithAttemptTimeout(timeout))
 				}
 			})
 		})

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -18,6 +18,8 @@ import (
 func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 	t.Parallel()
 	below := func(err error) error { return fmt.Errorf("reading: %w", err) }
+	mark, permanent := retry.Mark(errBoom, classify.Transient), retry.Permanent(errServer)
+	always, never := saying(classify.RetryAs(classify.Client)), saying(classify.Forbidden())
 	for _, c := range []struct {
 		name  string
 		err   error
@@ -26,44 +28,34 @@ func TestMarkDecidesWhetherAnErrorIsRetried(t *testing.T) {
 		calls int
 	}{
 		{"no mark", errBoom, nil, errBoom, 1},
-		{"a mark", retry.Mark(errBoom, classify.Transient), nil, errBoom, 3},
-		{"a mark below another error", below(retry.Mark(errBoom, classify.Transient)), nil, errBoom, 3},
-		{"a mark, against the classifier of the operation", below(retry.Mark(errBoom, classify.Transient)), never{}, errBoom, 3},
-		{"a mark, against a classifier that is added", retry.Mark(errBoom, classify.Transient), classify.Also(never{}), errBoom, 3},
-		{"a mark in joined errors", errors.Join(retry.Mark(errBoom, classify.Transient)), nil, errBoom, 1},
-		{"a permanent error", retry.Permanent(errServer), nil, errServer, 1},
-		{"a permanent error below another one", below(retry.Permanent(errServer)), nil, errServer, 1},
-		{"a permanent error, against the classifier of the operation", below(retry.Permanent(errServer)), always{}, errServer, 1},
-		{"a permanent error in joined errors", errors.Join(errServer, retry.Permanent(errBoom)), always{}, errServer, 3},
-		{"a permanent error of another loop", &retry.Error{Last: retry.Permanent(errServer)}, always{}, errServer, 3},
+		{"a mark", mark, nil, errBoom, 3},
+		{"a mark below another error", below(mark), nil, errBoom, 3},
+		{"a mark, against the classifier of the operation", below(mark), never, errBoom, 3},
+		{"a mark, against a classifier that is added", mark, classify.Also(never), errBoom, 3},
+		{"a mark in joined errors", errors.Join(mark), nil, errBoom, 1},
+		{"a permanent error", permanent, nil, errServer, 1},
+		{"a permanent error below another one", below(permanent), nil, errServer, 1},
+		{"a permanent error, against the classifier of the operation", below(permanent), always, errServer, 1},
+		{"a permanent error in joined errors", errors.Join(errServer, retry.Permanent(errBoom)), always, errServer, 3},
+		{"a permanent error of another loop", &retry.Error{Last: permanent}, always, errServer, 3},
 		{"a mark of no kind", retry.Mark(errServer, classify.KindNone), nil, errServer, 1},
 		{"a mark of no kind below another error", below(retry.Mark(errServer, classify.KindNone)), nil, errServer, 1},
-		{"the outer of two marks", retry.Mark(retry.Permanent(errServer), classify.Server), nil, errServer, 3},
+		{"the outer of two marks", retry.Mark(permanent, classify.Server), nil, errServer, 3},
 	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(c.name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				clk := &clock.Fake{}
-				calls := 0
-				clk.Run(func() {
-					err := retry.DoErr(t.Context(), modes(t, clk, nil)[mode], retry.Operation{Classifier: c.own}, func(context.Context) error {
-						calls++
-						return c.err
-					})
-					require.ErrorIs(t, err, c.is)
-				})
-				require.Equal(t, c.calls, calls)
-			})
-		}
+		inBoth(t, c.name, nil, func(t world) {
+			calls, err := t.do(t.Context(), retry.Operation{Classifier: c.own}, func(context.Context, int) error { return c.err })
+			require.ErrorIs(t, err, c.is)
+			require.Equal(t, c.calls, calls)
+		})
 	}
 }
 
 func TestMarkComesOffWhatDoReturns(t *testing.T) {
 	t.Parallel()
-	clk := &clock.Fake{}
-	s := modes(t, clk, nil)["standard"]
+	w := newWorld(t, "standard", nil)
 	fails := func(err error) error {
-		return retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: 1}, func(context.Context) error { return err })
+		_, err = w.do(t.Context(), retry.Operation{MaxAttempts: 2}, always(err))
+		return err
 	}
 	require.Equal(t, errBoom, fails(retry.Permanent(errBoom)))
 	require.Equal(t, errBoom, fails(retry.Mark(errBoom, classify.KindNone)))
@@ -72,47 +64,13 @@ func TestMarkComesOffWhatDoReturns(t *testing.T) {
 	endless.Err = endless
 	require.Equal(t, error(endless), fails(endless))
 
-	var refusal *retry.Error
-	require.ErrorAs(t, fails(retry.Mark(errBoom, classify.Timeout)), &refusal)
+	refusal := play.Refusal(t, fails(retry.Mark(hintError(3*time.Second), classify.Timeout)))
 	require.Equal(t, retry.ErrAttemptsExhausted, refusal.Reason)
-	require.Equal(t, errBoom, refusal.Last)
-}
+	require.Equal(t, hintError(3*time.Second), refusal.Last)
+	require.Equal(t, []time.Duration{3 * time.Second}, w.clk.Waits(), "its hint counts")
 
-func TestMarkOfAnInnerLoopDoesNotCountInTheOuterOne(t *testing.T) {
-	t.Parallel()
-	for name, mark := range map[string]func(error) error{
-		"as it is": func(err error) error { return retry.Mark(err, classify.Transient) },
-		"wrapped":  func(err error) error { return fmt.Errorf("reading: %w", retry.Mark(err, classify.Transient)) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			s := modes(t, clk, nil)["standard"]
-			inner, outer := 0, 0
-			clk.Run(func() {
-				err := retry.DoErr(t.Context(), s, retry.Operation{}, func(ctx context.Context) error {
-					outer++
-					return retry.DoErr(ctx, s, retry.Operation{}, func(context.Context) error {
-						inner++
-						return mark(errBoom)
-					})
-				})
-				require.ErrorIs(t, err, errBoom)
-			})
-			require.Equal(t, []int{1, 3}, []int{outer, inner})
-		})
-	}
-}
-
-func TestHintOfAMarkedErrorCounts(t *testing.T) {
-	t.Parallel()
-	clk := &clock.Fake{}
-	clk.Run(func() {
-		_ = retry.DoErr(t.Context(), modes(t, clk, nil)["standard"], retry.Operation{MaxAttempts: 2}, func(context.Context) error {
-			return retry.Mark(hintError(3*time.Second), classify.Transient)
-		})
-	})
-	require.Equal(t, []time.Duration{3 * time.Second}, clk.Waits())
+	require.NoError(t, retry.Mark(nil, classify.Throttling))
+	require.NoError(t, retry.Permanent(nil))
 }
 
 type hintError time.Duration
@@ -120,92 +78,79 @@ type hintError time.Duration
 func (hintError) Error() string                       { return "busy" }
 func (e hintError) RetryAfter() (time.Duration, bool) { return time.Duration(e), true }
 
-func TestMarkOfNilIsNil(t *testing.T) {
+func TestMarkOfAnInnerLoopDoesNotCountInTheOuterOne(t *testing.T) {
 	t.Parallel()
-	require.NoError(t, retry.Mark(nil, classify.Throttling))
-	require.NoError(t, retry.Permanent(nil))
+	mark := retry.Mark(errBoom, classify.Transient)
+	for _, failure := range []error{mark, fmt.Errorf("reading: %w", mark)} {
+		w := newWorld(t, "standard", nil)
+		inner := 0
+		outer, err := w.do(t.Context(), retry.Operation{}, func(ctx context.Context, _ int) error {
+			return retry.DoErr(ctx, w, retry.Operation{}, func(context.Context) error { inner++; return failure })
+		})
+		require.ErrorIs(t, err, errBoom)
+		require.Equal(t, []int{1, 3}, []int{outer, inner})
+	}
+}
+
+// ruled returns an error that a rule keeps from being retried.
+func ruled(err error) error {
+	return &classify.JudgedError{Verdict: classify.Forbidden(), Err: err, Reason: errRule}
 }
 
 func TestRuleStopsARetryThatTheClassifiersAskFor(t *testing.T) {
 	t.Parallel()
+	marked, permanent := retry.Mark(errBoom, classify.Throttling), retry.Permanent(errServer)
 	for _, c := range []struct {
-		name     string
-		fails    error
-		throttle bool
-		reason   error // of the event; nil for retry.ErrNotRetryable and the rule
-		op       retry.Operation
-		quota    int
-		gone     bool // before the strategy decides
+		name   string
+		fails  error
+		limits bool  // the send rate
+		reason error // of the event; nil for retry.ErrNotRetryable and the rule
+		op     retry.Operation
+		quota  int
+		gone   bool // before the strategy decides
 	}{
-		{name: "a failure that is retried", fails: errServer, quota: 500},
-		{name: "a throttle", fails: statusError(429), throttle: true, quota: 500},
-		{name: "a failure that is marked", fails: retry.Mark(errBoom, classify.Throttling), throttle: true, quota: 500},
-		{name: "an empty quota", fails: errServer},
-		{name: "a failure that is not retried", fails: errClient, reason: retry.ErrNotRetryable, quota: 500},
-		{name: "a failure that is permanent", fails: retry.Permanent(errServer), reason: retry.ErrNotRetryable, quota: 500},
-		{name: "no attempts left", fails: errServer, reason: retry.ErrAttemptsExhausted, op: retry.Operation{MaxAttempts: 1}, quota: 500},
-		{name: "a caller that has gone", fails: errServer, reason: retry.ErrCanceled, gone: true, quota: 500},
+		{"a failure that is retried", errServer, false, nil, retry.Operation{}, 500, false},
+		{"a throttle", errThrottled, true, nil, retry.Operation{}, 500, false},
+		{"a failure that is marked", marked, true, nil, retry.Operation{}, 500, false},
+		{"an empty quota", errServer, false, nil, retry.Operation{}, 0, false},
+		{"a failure that is not retried", errClient, false, retry.ErrNotRetryable, retry.Operation{}, 500, false},
+		{"a failure that is permanent", permanent, false, retry.ErrNotRetryable, retry.Operation{}, 500, false},
+		{"no attempts left", errServer, false, retry.ErrAttemptsExhausted, retry.Operation{MaxAttempts: 1}, 500, false},
+		{"a caller that has gone", errServer, false, retry.ErrCanceled, retry.Operation{}, 500, true},
 	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(c.name+"/"+mode, func(t *testing.T) {
-				t.Parallel()
-				var events []retry.Event
-				s := modes(t, &clock.Fake{}, func(config *standard.Config) {
-					config.QuotaInitial = &c.quota
-					config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) })
-				})[mode]
-				ctx, cancel := context.WithCancel(t.Context())
-				defer cancel()
-				calls := 0
-				err := retry.DoErr(ctx, s, c.op, func(context.Context) error {
-					calls++
-					if c.gone {
-						cancel()
-					}
-					return ruled(c.fails)
-				})
-				require.Equal(t, 1, calls)
-				require.Equal(t, c.quota, s.Snapshot().Scopes[0].Quota)
-				require.Equal(t, mode == "adaptive" && c.throttle, s.Snapshot().Scopes[0].Limited)
-
-				require.Equal(t, retry.AttemptEnded, events[0].Kind)
-				require.Equal(t, c.fails, events[0].Err, "without the rule")
-				refused, last := events[len(events)-2], events[len(events)-1]
-				require.Equal(t, retry.RetryRefused, refused.Kind)
-				require.Equal(t, c.fails, refused.Err)
-				for _, e := range events[1 : len(events)-2] {
-					require.Equal(t, retry.SendRateChanged, e.Kind)
+		inBoth(t, c.name, func(config *standard.Config) { config.QuotaInitial = &c.quota }, func(t world) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			calls, err := t.do(ctx, c.op, func(context.Context, int) error {
+				if c.gone {
+					cancel()
 				}
-				require.Equal(t, retry.OperationEnded, last.Kind)
-				require.Equal(t, refused.Reason, last.Reason)
-				if c.reason != nil {
-					require.Equal(t, c.reason, refused.Reason)
-					require.NotErrorIs(t, err, errRule)
-					return
-				}
-				require.ErrorIs(t, refused.Reason, retry.ErrNotRetryable)
-				require.ErrorIs(t, refused.Reason, errRule)
-				require.Equal(t, classify.Default().Classify(classify.Outcome{Err: c.fails}), events[0].Verdict)
-				refusal, ok := err.(*retry.Error) //nolint:errorlint // nothing is around it
-				require.True(t, ok, err)
-				require.Equal(t, retry.ErrNotRetryable, refusal.Reason)
-				require.Equal(t, errRule, refusal.Detail)
-				require.ErrorIs(t, c.fails, refusal.Last, "without its mark")
-				require.Equal(t, 1, refusal.Attempts)
+				return ruled(c.fails)
 			})
-		}
-	}
-}
+			require.Equal(t, 1, calls)
+			require.Equal(t, c.quota, t.quota())
+			require.Equal(t, t.mode == "adaptive" && c.limits, t.Snapshot().Scopes[0].Limited)
 
-func TestRuleThatStopsNothingLeavesTheErrorAsItIs(t *testing.T) {
-	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
-	fails := func(err error) error {
-		return retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return err })
+			first, last := t.Events[0], t.Events[len(t.Events)-1]
+			refused := t.Of(retry.RetryRefused)[0]
+			require.Equal(t, []error{c.fails, c.fails}, []error{first.Err, refused.Err}, "without the rule")
+			require.Equal(t, []retry.EventKind{retry.AttemptEnded, retry.OperationEnded}, []retry.EventKind{first.Kind, last.Kind})
+			require.Equal(t, refused.Reason, last.Reason)
+			if c.reason != nil {
+				require.Equal(t, c.reason, refused.Reason)
+				require.NotErrorIs(t, err, errRule)
+				return
+			}
+			require.ErrorIs(t, refused.Reason, retry.ErrNotRetryable)
+			require.ErrorIs(t, refused.Reason, errRule)
+			require.Equal(t, classify.Default().Classify(classify.Outcome{Err: c.fails}), first.Verdict)
+			refusal := err.(*retry.Error) //nolint:errorlint // nothing is around it
+			require.Equal(t, retry.ErrNotRetryable, refusal.Reason)
+			require.Equal(t, errRule, refusal.Detail)
+			require.ErrorIs(t, c.fails, refusal.Last, "without its mark")
+			require.Equal(t, 1, refusal.Attempts)
+		})
 	}
-	require.Equal(t, errClient, fails(ruled(errClient)))
-	require.EqualError(t, fails(ruled(errServer)),
-		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
 }
 
 // readingError is an error with a type of its own around another one.
@@ -214,31 +159,24 @@ type readingError struct{ inner error }
 func (w *readingError) Error() string { return "reading: " + w.inner.Error() }
 func (w *readingError) Unwrap() error { return w.inner }
 
-func TestErrorAroundARuleIsNotLost(t *testing.T) {
+func TestRuleLeavesTheErrorAroundItAndThatBelowItAsTheyAre(t *testing.T) {
 	t.Parallel()
-	s := modes(t, &clock.Fake{}, nil)["standard"]
+	w := newWorld(t, "adaptive", nil)
+	fails := func(err error) error {
+		_, err = w.do(t.Context(), retry.Operation{}, always(err))
+		return err
+	}
+	require.Equal(t, errClient, fails(ruled(errClient)))
+	require.EqualError(t, fails(ruled(errServer)),
+		"retry: client-side: failure is not retryable: rule: not sent again: last error: status (1 attempt)")
 	failure := &readingError{ruled(errServer)}
-	err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return failure })
-	var refusal *retry.Error
-	require.ErrorAs(t, err, &refusal)
+	refusal := play.Refusal(t, fails(failure))
 	require.Equal(t, errRule, refusal.Detail)
 	require.Same(t, failure, refusal.Last)
-}
-
-func TestLimiterHearsOfAThrottleWhoseMarkAsksForNoRetry(t *testing.T) {
-	t.Parallel()
-	for name, verdict := range map[string]classify.Verdict{"forbidden": classify.Forbidden(), "no opinion": {}} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s := modes(t, &clock.Fake{}, nil)["adaptive"]
-			calls := 0
-			err := retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-				calls++
-				return &classify.JudgedError{Verdict: verdict, Err: statusError(429)}
-			})
-			require.Equal(t, statusError(429), err)
-			require.Equal(t, 1, calls)
-			require.True(t, s.Snapshot().Scopes[0].Limited)
-		})
+	require.False(t, w.Snapshot().Scopes[0].Limited)
+	for _, verdict := range []classify.Verdict{classify.Forbidden(), {}} { // the limiter hears of a throttle all the same
+		w = newWorld(t, "adaptive", nil)
+		require.Equal(t, errThrottled, fails(&classify.JudgedError{Verdict: verdict, Err: errThrottled}))
+		require.True(t, w.Snapshot().Scopes[0].Limited)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -24,6 +25,7 @@ func (e statusError) HTTPStatusCode() int { return int(e) }
 const (
 	errServer    = statusError(500)
 	errClient    = statusError(404)
+	errBusy      = statusError(503)
 	errThrottled = statusError(429)
 )
 
@@ -46,11 +48,6 @@ func (c circle) Unwrap() error { return c }
 
 var errRule = errors.New("rule: not sent again")
 
-// ruled returns an error that a rule keeps from being retried.
-func ruled(err error) error {
-	return &classify.JudgedError{Verdict: classify.Forbidden(), Err: err, Reason: errRule}
-}
-
 // modes returns one strategy of each mode on the clock, without jitter and with
 // delays of 1 s, 2 s, ... whatever the failure.
 func modes(t *testing.T, clk clock.Clock, change func(c *standard.Config)) map[string]retry.Strategy {
@@ -66,48 +63,72 @@ func modes(t *testing.T, clk clock.Clock, change func(c *standard.Config)) map[s
 	return map[string]retry.Strategy{"standard": s, "adaptive": a}
 }
 
-// forBoth runs a test for each mode.
-func forBoth(t *testing.T, clk clock.Clock, test func(t *testing.T, s retry.Strategy)) {
-	t.Helper()
-	for mode, s := range modes(t, clk, nil) {
-		t.Run(mode, func(t *testing.T) { test(t, s) })
-	}
+// world is a test of a strategy of [modes] on a clock of its own. The calls of the strategy are counted, and its observer
+// keeps the events.
+type world struct {
+	*testing.T
+	*counting
+	*play.Recorder
+	clk  *clock.Fake
+	mode string
 }
 
-// forBothObserved plays a test in each mode, with an observer.
-func forBothObserved(t *testing.T, play func(t *testing.T, s retry.Strategy, clk *clock.Fake, r *recorder)) {
+// inBoth plays a test in each mode. change may be nil.
+func inBoth(t *testing.T, name string, change func(c *standard.Config), test func(t world)) {
 	t.Helper()
 	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run(mode, func(t *testing.T) {
+		t.Run(name+"/"+mode, func(t *testing.T) {
 			t.Parallel()
-			clk, r := &clock.Fake{}, &recorder{}
-			play(t, modes(t, clk, func(c *standard.Config) { c.Observer = r })[mode], clk, r)
+			test(newWorld(t, mode, change))
 		})
 	}
 }
 
-// recorder is an observer that keeps the events.
-type recorder struct {
-	mu     sync.Mutex
-	events []retry.Event // guarded by mu
-}
-
-func (r *recorder) Observe(_ context.Context, e retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-}
-
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) (found []retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
+func newWorld(t *testing.T, mode string, change func(c *standard.Config)) world {
+	t.Helper()
+	w := world{T: t, Recorder: &play.Recorder{}, clk: &clock.Fake{}, mode: mode}
+	w.counting = &counting{Strategy: modes(t, w.clk, func(c *standard.Config) {
+		if c.Observer = w.Recorder; change != nil {
+			change(c)
 		}
+	})[mode]}
+	return w
+}
+
+// do makes an operation, and returns how many attempts there were. Each is told its number, from 1.
+func (w world) do(
+	ctx context.Context, op retry.Operation, fn func(ctx context.Context, n int) error, opts ...retry.Option,
+) (attempts int, err error) {
+	w.clk.Run(func() {
+		err = retry.DoErr(ctx, w, op, func(ctx context.Context) error {
+			attempts++
+			return fn(ctx, attempts)
+		}, opts...)
+	})
+	return attempts, err
+}
+
+// grant asks for a retry that the strategy grants.
+func (w world) grant(token retry.Token) retry.Token {
+	next, err := w.RefreshRetryToken(w.Context(), token, errServer)
+	require.NoError(w, err)
+	return next
+}
+
+// quota returns what is in the quota of the strategy as a whole.
+func (w world) quota() int { return w.Snapshot().Scopes[0].Quota }
+
+// kinds are those of the failures of attempts.
+func (w world) kinds() (kinds []classify.Kind) {
+	for _, e := range w.Of(retry.AttemptEnded) {
+		kinds = append(kinds, e.Verdict.Kind())
 	}
-	return found
+	return kinds
+}
+
+// always returns attempts that end with an error.
+func always(err error) func(context.Context, int) error {
+	return func(context.Context, int) error { return err }
 }
 
 // ordersTable is an operation on a table, which has a scope of its own.
@@ -117,6 +138,7 @@ func ordersTable() retry.Operation {
 	}
 }
 
+// acquire begins an operation.
 func acquire(t *testing.T, s retry.Strategy) retry.Token {
 	t.Helper()
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
@@ -125,18 +147,12 @@ func acquire(t *testing.T, s retry.Strategy) retry.Token {
 }
 
 // sent begins an operation whose attempt has not come back yet.
-func sent(t *testing.T, s retry.Strategy, op retry.Operation) retry.Token {
+func sent(ctx context.Context, t *testing.T, s retry.Strategy, op retry.Operation) retry.Token {
 	t.Helper()
-	token, err := s.AcquireInitialToken(t.Context(), op)
+	token, err := s.AcquireInitialToken(ctx, op)
 	require.NoError(t, err)
-	require.NoError(t, token.Wait(t.Context()))
+	require.NoError(t, token.Wait(ctx))
 	return token
-}
-
-// throttle makes one attempt that is throttled.
-func throttle(t *testing.T, s retry.Strategy, op retry.Operation) {
-	t.Helper()
-	require.NoError(t, s.RecordFailure(sent(t, s, op), errThrottled))
 }
 
 func failing(err error) func(context.Context) (int, error) {
@@ -158,7 +174,7 @@ type counting struct {
 	retry.Strategy
 	mu                                              sync.Mutex
 	acquired, granted, refused, successes, failures int
-	ends                                            int // calls that end an operation, also those that the strategy refuses
+	ends                                            int // also those that the strategy refuses
 }
 
 func (c *counting) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
@@ -179,7 +195,7 @@ func (c *counting) RefreshRetryToken(ctx context.Context, t retry.Token, failure
 func (c *counting) RecordSuccess(t retry.Token, r retry.Result) error {
 	c.count(&c.ends)
 	c.count(&c.successes)
-	return c.Strategy.RecordSuccess(t, retry.Result{})
+	return c.Strategy.RecordSuccess(t, r)
 }
 
 func (c *counting) RecordFailure(t retry.Token, failure error) error {
@@ -229,34 +245,14 @@ func (f foreign) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	return f.Strategy.RefreshRetryToken(ctx, t, failure)
 }
 
-// wrapped is a strategy by another author.
-type wrapped struct{ retry.Strategy }
+// judge is a classifier that is no part of a chain.
+type judge func(o classify.Outcome) classify.Verdict
 
-type always struct{}
+func (judge) Name() string                                   { return "judge" }
+func (j judge) Classify(o classify.Outcome) classify.Verdict { return j(o) }
 
-func (always) Name() string                               { return "always" }
-func (always) Classify(classify.Outcome) classify.Verdict { return classify.RetryAs(classify.Client) }
-
-type never struct{}
-
-func (never) Name() string                               { return "never" }
-func (never) Classify(classify.Outcome) classify.Verdict { return classify.Forbidden() }
-
-// mute has no opinion of anything.
-type mute struct{}
-
-func (mute) Name() string                               { return "mute" }
-func (mute) Classify(classify.Outcome) classify.Verdict { return classify.Verdict{} }
-
-// judging is a classifier that counts its calls.
-type judging struct{ calls *int }
-
-func (judging) Name() string { return "judging" }
-
-func (j judging) Classify(classify.Outcome) classify.Verdict {
-	*j.calls++
-	return classify.RetryAs(classify.Throttling)
-}
+// saying returns a classifier with one opinion.
+func saying(v classify.Verdict) judge { return func(classify.Outcome) classify.Verdict { return v } }
 
 // hotKeyError is a throttle of one key.
 type hotKeyError struct{ reasons []classify.Reason }

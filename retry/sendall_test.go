@@ -8,16 +8,12 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -35,10 +31,12 @@ type shelf struct {
 	final string  // letters of entries with Final
 }
 
-// sizeOf reads the size of an entry, which is its text.
+// sizeOf is the number that an entry is, or else its length.
 func sizeOf(entry string) int {
-	size, _ := strconv.Atoi(entry)
-	return size
+	if size, err := strconv.Atoi(entry); err == nil {
+		return size
+	}
+	return len(entry)
 }
 
 func (s *shelf) put(_ context.Context, entries []string) (sent []retry.Sent[string], err error) {
@@ -57,16 +55,6 @@ func (s *shelf) put(_ context.Context, entries []string) (sent []retry.Sent[stri
 		sent = append(sent, one)
 	}
 	return sent, nil
-}
-
-// sendAll sends with a strategy of three attempts on a fake clock.
-func sendAll(t *testing.T, s *shelf, op retry.Operation, batch retry.Batch[string]) (sent []retry.Sent[string], waits []time.Duration, err error) {
-	t.Helper()
-	clk := &clock.Fake{}
-	strategy, newErr := standard.New(standard.Config{Clock: clk, Random: func() float64 { return 1 }})
-	require.NoError(t, newErr)
-	clk.Run(func() { sent, err = retry.SendAll(t.Context(), strategy, op, batch, s.put) })
-	return sent, clk.Waits(), err
 }
 
 // textOf is what became of entries, one word each: the value, or the code, with an exclamation mark
@@ -92,211 +80,186 @@ func textOf(sent []retry.Sent[string]) string {
 func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
-	again := []error{errTooFast, errTooFast, errTooFast, errTooFast}
+	type errs = map[string][]error
+	again := repeated(errTooFast, 5)
 	unavailable := retry.Mark(errors.New("unavailable"), classify.Transient)
 	largest := strconv.Itoa(math.MaxInt)
 	once := &classify.JudgedError{Verdict: classify.RetryAs(classify.Transient).AtMost(1), Err: errors.New("once")}
 	for _, c := range []struct {
-		name  string
-		shelf shelf
-		batch retry.Batch[string]
-		op    retry.Operation
-		calls []string
-		waits []time.Duration
-		sent  string
-		err   string
+		name    string
+		entries string // each a word
+		max     int    // entries of a call
+		bytes   int    // of a call, where entries have their length, or that which they say
+		errs    errs
+		whole   []error
+		final   string
+		op      retry.Operation
+		calls   string // in order, with commas
+		waits   []time.Duration
+		sent    string
+		err     string // after the numbers of entries
 	}{
-		{name: "nothing", sent: ""},
+		{name: "nothing"},
+		{name: "all at once", entries: "a b c", calls: "a b c", sent: "A B C"},
+		{name: "by number", entries: "a b c", max: 2, calls: "a b,c", sent: "A B C"},
+		{name: "by size", entries: "aa bb c dddd", bytes: 4, calls: "aa bb,c,dddd", sent: "AA BB C DDDD"},
 		{
-			name: "all at once", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}},
-			calls: []string{"a b c"}, sent: "A B C",
+			name: "too large", entries: "a bbbbb c", bytes: 4, calls: "a,c", sent: "A left! C",
+			err: "1 0: retry: entry 1 has 5 bytes, more than the 4 of a call",
 		},
 		{
-			name: "by number", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
-			calls: []string{"a b", "c"}, sent: "A B C",
+			name: "some throttled", entries: "a b c d", max: 3, errs: errs{"a": again[:1], "c": again[:2]},
+			calls: "a b c,a c,c,d", waits: seconds(1, 2), sent: "A B C D",
 		},
 		{
-			name: "by size", batch: retry.Batch[string]{Entries: []string{"aa", "bb", "c", "dddd"}, MaxBytes: 4, Size: func(s string) int { return len(s) }},
-			calls: []string{"aa bb", "c", "dddd"}, sent: "AA BB C DDDD",
+			name: "one invalid and one throttled", entries: "a b", errs: errs{"a": again[:1], "b": {errInvalid}},
+			calls: "a b,a", waits: seconds(1), sent: "A ValidationException!", err: "1 0: made up",
 		},
 		{
-			name: "too large", batch: retry.Batch[string]{Entries: []string{"a", "bbbbb", "c"}, MaxBytes: 4, Size: func(s string) int { return len(s) }},
-			calls: []string{"a", "c"}, sent: "A left! C",
-			err: "retry: of 3 entries 1 failed for good and 0 are left: retry: entry 1 has 5 bytes, more than the 4 of a call",
+			name: "throttled too often, others written", entries: "a b c", max: 2, errs: errs{"a": again},
+			calls: "a b,a,a,a,c", waits: seconds(1, 2, 4), sent: "ThrottlingException B C", err: "0 1: made up",
 		},
 		{
-			name: "some throttled", batch: retry.Batch[string]{Entries: []string{"a", "b", "c", "d"}, MaxEntries: 3},
-			shelf: shelf{errs: map[string][]error{"a": again[:1], "c": again[:2]}},
-			calls: []string{"a b c", "a c", "c", "d"}, waits: []time.Duration{second, 2 * second}, sent: "A B C D",
+			name: "throttled too often, none written", entries: "a b c", max: 1, errs: errs{"b": again}, calls: "a,b,b,b",
+			waits: seconds(1, 2), sent: "A ThrottlingException ThrottlingException",
+			err: "0 2: retry: client-side: attempts exhausted: last error: made up (3 attempts of 3, 3s)",
 		},
 		{
-			name: "one invalid", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
-			shelf: shelf{errs: map[string][]error{"b": {errInvalid}}},
-			calls: []string{"a b"}, sent: "A ValidationException!",
-			err: "retry: of 2 entries 1 failed for good and 0 are left: made up",
+			name: "a throttle decides", entries: "a b c",
+			errs: errs{"a": {unavailable}, "b": again[:1], "c": {unavailable}}, calls: "a b c,a b c", waits: seconds(1),
+			sent: "A B C",
 		},
 		{
-			name: "one invalid and one throttled", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
-			shelf: shelf{errs: map[string][]error{"a": again[:1], "b": {errInvalid}}},
-			calls: []string{"a b", "a"}, waits: []time.Duration{second}, sent: "A ValidationException!",
-			err: "retry: of 2 entries 1 failed for good and 0 are left: made up",
+			name: "the call fails", entries: "a b", whole: []error{unavailable, nil}, calls: "a b,a b",
+			waits: []time.Duration{second / 20}, sent: "A B",
 		},
 		{
-			name: "throttled too often, others written", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
-			shelf: shelf{errs: map[string][]error{"a": again}},
-			calls: []string{"a b", "a", "a", "a", "c"}, waits: []time.Duration{second, 2 * second, 4 * second}, sent: "ThrottlingException B C",
-			err: "retry: of 3 entries 0 failed for good and 1 are left: made up",
+			name: "a call fails for good", entries: "a b c", max: 2, whole: []error{errInvalid}, calls: "a b",
+			sent: "ValidationException! ValidationException! ValidationException", err: "2 1: made up",
 		},
 		{
-			name: "throttled too often, none written", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 1},
-			shelf: shelf{errs: map[string][]error{"b": again}},
-			calls: []string{"a", "b", "b", "b"}, waits: []time.Duration{second, 2 * second}, sent: "A ThrottlingException ThrottlingException",
-			err: "retry: of 3 entries 0 failed for good and 2 are left: retry: client-side: attempts exhausted: last error: made up (3 attempts of 3, 3s)",
+			name: "a call fails for good after it wrote some", entries: "a b c", max: 2, errs: errs{"b": again},
+			whole: []error{nil, errInvalid}, calls: "a b,b", waits: seconds(1),
+			sent: "A ValidationException! ValidationException", err: "1 1: made up",
 		},
 		{
-			name: "a throttle decides", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}},
-			shelf: shelf{errs: map[string][]error{"a": {unavailable}, "b": again[:1], "c": {unavailable}}},
-			calls: []string{"a b c", "a b c"}, waits: []time.Duration{second}, sent: "A B C",
+			name: "each attempt writes one", entries: "a b c d e",
+			errs:  errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": again[:4]},
+			calls: "a b c d e,b c d e,c d e,d e,e", waits: seconds(1, 2, 4, 8), sent: "A B C D E",
 		},
 		{
-			name: "the call fails", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
-			shelf: shelf{whole: []error{unavailable, nil}},
-			calls: []string{"a b", "a b"}, waits: []time.Duration{second / 20}, sent: "A B",
+			name: "attempts that write none count, between others that write one", entries: "a b c",
+			errs: errs{"a": again[:1], "b": again[:3], "c": again}, calls: "a b c,a b c,b c,b c,c",
+			waits: seconds(1, 2, 4, 8), sent: "A B ThrottlingException", err: "0 1: made up",
 		},
 		{
-			name: "a call fails for good", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
-			shelf: shelf{whole: []error{errInvalid, nil}},
-			calls: []string{"a b"}, sent: "ValidationException! ValidationException! ValidationException",
-			err: "retry: of 3 entries 2 failed for good and 1 are left: made up",
+			name: "an entry fails by itself too often, and another waits for its turn", entries: "a b c d e",
+			errs:  errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": repeated(unavailable, 4)},
+			calls: "a b c d e,b c d e,c d e,d", waits: seconds(1, 2, 4), sent: "A B C D left", err: "0 1: unavailable",
 		},
 		{
-			name: "a call fails for good after it wrote some", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2},
-			shelf: shelf{errs: map[string][]error{"b": again}, whole: []error{nil, errInvalid}},
-			calls: []string{"a b", "b"}, waits: []time.Duration{second}, sent: "A ValidationException! ValidationException",
-			err: "retry: of 3 entries 1 failed for good and 1 are left: made up",
+			name: "a limit for one sort of failure", entries: "a b", errs: errs{"a": again[:2], "b": {once, once}},
+			calls: "a b,a,a", waits: seconds(1, 2), sent: "A left", err: "0 1: once",
 		},
 		{
-			name: "each attempt writes one", batch: retry.Batch[string]{Entries: []string{"a", "b", "c", "d", "e"}},
-			shelf: shelf{errs: map[string][]error{"b": again[:1], "c": again[:2], "d": again[:3], "e": again[:4]}},
-			calls: []string{"a b c d e", "b c d e", "c d e", "d e", "e"}, waits: []time.Duration{second, 2 * second, 4 * second, 8 * second}, sent: "A B C D E",
+			name: "a call fails too often in all", entries: "a b", errs: errs{"a": again},
+			whole: []error{unavailable, nil, unavailable, unavailable}, calls: "a b,a b,a,a",
+			waits: []time.Duration{second / 20, 2 * second, second / 5}, sent: "left B", err: "0 1: unavailable",
 		},
 		{
-			name: "attempts that write none count, between others that write one", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}},
-			shelf: shelf{errs: map[string][]error{"a": again[:1], "b": again[:3], "c": append(again[:4:4], errTooFast)}},
-			calls: []string{"a b c", "a b c", "b c", "b c", "c"}, waits: []time.Duration{second, 2 * second, 4 * second, 8 * second}, sent: "A B ThrottlingException",
-			err: "retry: of 3 entries 0 failed for good and 1 are left: made up",
+			name: "one attempt allowed", entries: "a b c", max: 2, op: retry.Operation{MaxAttempts: 1},
+			errs: errs{"a": again[:1], "c": {unavailable}}, calls: "a b,c", sent: "ThrottlingException B left",
+			err: "0 2: retry: client-side: attempts exhausted: last error: unavailable (1 attempt of 1)",
 		},
 		{
-			name: "an entry fails by itself too often, and another waits for its turn", batch: retry.Batch[string]{Entries: []string{"a", "b", "c", "d", "e"}},
-			shelf: shelf{errs: map[string][]error{"b": again[:1], "c": again[:2], "d": again[:3], "e": {unavailable, unavailable, unavailable, unavailable}}},
-			calls: []string{"a b c d e", "b c d e", "c d e", "d"}, waits: []time.Duration{second, 2 * second, 4 * second}, sent: "A B C D left",
-			err: "retry: of 5 entries 0 failed for good and 1 are left: unavailable",
+			name: "send says that an entry is final", entries: "a b", errs: errs{"a": again[:1]}, final: "ab",
+			calls: "a b", sent: "ThrottlingException! B", err: "1 0: made up",
 		},
 		{
-			name: "a limit for one sort of failure", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
-			shelf: shelf{errs: map[string][]error{"a": again[:2], "b": {once, once}}},
-			calls: []string{"a b", "a", "a"}, waits: []time.Duration{second, 2 * second}, sent: "A left",
-			err: "retry: of 2 entries 0 failed for good and 1 are left: once",
+			name: "sizes that no number holds together", entries: "6 " + largest + " 5 -" + largest + " -7 6", bytes: 10,
+			calls: "6,5 -" + largest + " -7,6", sent: "6 left! 5 -" + largest + " -7 6",
+			err: "1 0: retry: entry 1 has " + largest + " bytes, more than the 10 of a call",
 		},
 		{
-			name: "a call fails too often in all", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
-			shelf: shelf{errs: map[string][]error{"a": again}, whole: []error{unavailable, nil, unavailable, unavailable}},
-			calls: []string{"a b", "a b", "a", "a"}, waits: []time.Duration{second / 20, 2 * second, second / 5}, sent: "left B",
-			err: "retry: of 2 entries 0 failed for good and 1 are left: unavailable",
-		},
-		{
-			name: "one attempt allowed", batch: retry.Batch[string]{Entries: []string{"a", "b", "c"}, MaxEntries: 2}, op: retry.Operation{MaxAttempts: 1},
-			shelf: shelf{errs: map[string][]error{"a": again[:1], "c": {unavailable}}},
-			calls: []string{"a b", "c"}, sent: "ThrottlingException B left",
-			err: "retry: of 3 entries 0 failed for good and 2 are left: retry: client-side: attempts exhausted: last error: unavailable (1 attempt of 1)",
-		},
-		{
-			name: "send says that an entry is final", batch: retry.Batch[string]{Entries: []string{"a", "b"}},
-			shelf: shelf{errs: map[string][]error{"a": again[:1]}, final: "ab"},
-			calls: []string{"a b"}, sent: "ThrottlingException! B",
-			err: "retry: of 2 entries 1 failed for good and 0 are left: made up",
-		},
-		{
-			name: "sizes that no number holds together", batch: retry.Batch[string]{Entries: []string{"6", largest, "5", "-" + largest, "-7", "6"}, MaxBytes: 10, Size: sizeOf},
-			calls: []string{"6", "5 -" + largest + " -7", "6"}, sent: "6 left! 5 -" + largest + " -7 6",
-			err: "retry: of 6 entries 1 failed for good and 0 are left: retry: entry 1 has " + largest + " bytes, more than the 10 of a call",
-		},
-		{
-			name: "no time for a retry", batch: retry.Batch[string]{Entries: []string{"a", "b"}, MaxEntries: 1}, op: retry.Operation{MaxElapsed: second / 2},
-			shelf: shelf{errs: map[string][]error{"a": again}},
-			calls: []string{"a"}, sent: "ThrottlingException ThrottlingException",
-			err: "retry: of 2 entries 0 failed for good and 2 are left: retry: client-side: maximum elapsed time reached: last error: made up (1 attempt, 1s to wait)",
+			name: "no time for a retry", entries: "a b", max: 1, op: retry.Operation{MaxElapsed: second / 2},
+			errs: errs{"a": again}, calls: "a", sent: "ThrottlingException ThrottlingException",
+			err: "0 2: retry: client-side: maximum elapsed time reached: last error: made up (1 attempt, 1s to wait)",
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			sent, waits, err := sendAll(t, &c.shelf, c.op, c.batch)
-			require.Equal(t, c.calls, c.shelf.calls)
-			require.Equal(t, c.waits, waits)
+			shelf := shelf{errs: c.errs, whole: c.whole, final: c.final}
+			batch := retry.Batch[string]{Entries: strings.Fields(c.entries), MaxEntries: c.max, MaxBytes: c.bytes, Size: sizeOf}
+			w := newWorld(t, "standard", func(config *standard.Config) { config.Base = 0 })
+			var sent []retry.Sent[string]
+			var err error
+			w.clk.Run(func() { sent, err = retry.SendAll(t.Context(), w, c.op, batch, shelf.put) })
+			require.Equal(t, c.calls, strings.Join(shelf.calls, ","))
+			require.Equal(t, c.waits, w.clk.Waits())
 			require.Equal(t, c.sent, textOf(sent))
 			if c.err == "" {
 				require.NoError(t, err)
-			} else {
-				require.EqualError(t, err, c.err)
+				return
 			}
+			want := fmt.Sprintf("retry: of %d entries %c failed for good and %c are left%s", len(sent), c.err[0], c.err[2], c.err[3:])
+			require.EqualError(t, err, want)
 		})
 	}
 }
 
-func TestSendAllRefusesWhatItCannotDo(t *testing.T) {
+func TestBackoffBeginsAnewAfterAnAttemptThatWroteSomeInAdaptiveMode(t *testing.T) {
 	t.Parallel()
-	strategy, err := standard.New(standard.Config{})
-	require.NoError(t, err)
-	var nothing shelf
-	for want, call := range map[string]func() ([]retry.Sent[string], error){
-		"retry: Batch.MaxEntries -1: must not be negative": func() ([]retry.Sent[string], error) {
-			return retry.SendAll(t.Context(), strategy, retry.Operation{}, retry.Batch[string]{MaxEntries: -1}, nothing.put)
-		},
-		"retry: Batch.MaxBytes -1: must not be negative": func() ([]retry.Sent[string], error) {
-			return retry.SendAll(t.Context(), strategy, retry.Operation{}, retry.Batch[string]{MaxBytes: -1}, nothing.put)
-		},
-		"retry: Batch.MaxBytes needs Size": func() ([]retry.Sent[string], error) {
-			return retry.SendAll(t.Context(), strategy, retry.Operation{}, retry.Batch[string]{MaxBytes: 1}, nothing.put)
-		},
-		"retry: MaxAttempts -1: must not be negative": func() ([]retry.Sent[string], error) {
-			return retry.SendAll(t.Context(), strategy, retry.Operation{MaxAttempts: -1}, retry.Batch[string]{}, nothing.put)
-		},
-		"retry: SendAll needs a function": func() ([]retry.Sent[string], error) {
-			return retry.SendAll[string, string](t.Context(), strategy, retry.Operation{}, retry.Batch[string]{}, nil)
-		},
-		"retry: no strategy: use what standard.New, adaptive.New or awsretry.Load returns": func() ([]retry.Sent[string], error) {
-			return retry.SendAll(t.Context(), nil, retry.Operation{}, retry.Batch[string]{}, nothing.put)
-		},
-	} {
-		sent, err := call()
-		require.Nil(t, sent)
-		require.EqualError(t, err, want)
+	w := newWorld(t, "adaptive", func(config *standard.Config) { config.Base = 0 })
+	shelf := shelf{errs: map[string][]error{"b": repeated(errTooFast, 1), "c": repeated(errTooFast, 2)}}
+	batch := retry.Batch[string]{Entries: []string{"a", "b", "c"}}
+	w.clk.Run(func() {
+		_, err := retry.SendAll(t.Context(), w, retry.Operation{}, batch, shelf.put)
+		require.NoError(t, err)
+	})
+	var delays []time.Duration
+	for _, e := range w.Of(retry.RetryScheduled) {
+		delays = append(delays, e.Delay)
 	}
+	require.Equal(t, []time.Duration{50 * time.Millisecond, 50 * time.Millisecond}, delays)
 }
 
-func TestSendThatReturnsTooFewResultsFailsForGood(t *testing.T) {
+func TestSendAllRefusesWhatItCannotDo(t *testing.T) {
 	t.Parallel()
-	strategy, err := standard.New(standard.Config{})
-	require.NoError(t, err)
-	batch := retry.Batch[string]{Entries: []string{"a", "b"}}
-	sent, err := retry.SendAll(t.Context(), strategy, retry.Operation{}, batch, func(context.Context, []string) ([]retry.Sent[int], error) {
+	w := newWorld(t, "standard", nil)
+	nothing := func(context.Context, []string) ([]retry.Sent[int], error) { return nil, nil }
+	type batch = retry.Batch[string]
+	for want, c := range map[string]struct {
+		strategy retry.Strategy
+		op       retry.Operation
+		batch    batch
+		send     func(context.Context, []string) ([]retry.Sent[int], error)
+	}{
+		"Batch.MaxEntries -1: must not be negative":                                 {w, retry.Operation{}, batch{MaxEntries: -1}, nothing},
+		"Batch.MaxBytes -1: must not be negative":                                   {w, retry.Operation{}, batch{MaxBytes: -1}, nothing},
+		"Batch.MaxBytes needs Size":                                                 {w, retry.Operation{}, batch{MaxBytes: 1}, nothing},
+		"MaxAttempts -1: must not be negative":                                      {w, retry.Operation{MaxAttempts: -1}, batch{}, nothing},
+		"SendAll needs a function":                                                  {strategy: w},
+		"no strategy: use what standard.New, adaptive.New or awsretry.Load returns": {send: nothing},
+	} {
+		sent, err := retry.SendAll(t.Context(), c.strategy, c.op, c.batch, c.send)
+		require.Nil(t, sent)
+		require.EqualError(t, err, "retry: "+want)
+	}
+	two := batch{Entries: []string{"a", "b"}}
+	sent, err := retry.SendAll(t.Context(), w, retry.Operation{}, two, func(context.Context, []string) ([]retry.Sent[int], error) {
 		return make([]retry.Sent[int], 1), nil
 	})
 	require.EqualError(t, err, "retry: of 2 entries 2 failed for good and 0 are left: retry: send returned 1 results for 2 entries")
-	for _, one := range sent {
-		require.True(t, one.Final)
-	}
+	require.True(t, sent[0].Final && sent[1].Final)
 }
 
 func TestCanceledSendAllSaysWhatIsLeft(t *testing.T) {
 	t.Parallel()
-	strategy, err := standard.New(standard.Config{})
-	require.NoError(t, err)
+	w := newWorld(t, "standard", nil)
 	ctx, cancel := context.WithCancel(t.Context())
 	batch := retry.Batch[int]{Entries: []int{1, 2, 3, 4}, MaxEntries: 2}
-	sent, err := retry.SendAll(ctx, strategy, retry.Operation{}, batch, func(ctx context.Context, entries []int) ([]retry.Sent[int], error) {
-		attempt, ok := retry.AttemptFrom(ctx)
-		require.True(t, ok)
+	sent, err := retry.SendAll(ctx, w, retry.Operation{}, batch, func(ctx context.Context, entries []int) ([]retry.Sent[int], error) {
+		attempt, _ := retry.AttemptFrom(ctx)
 		require.True(t, attempt.Once)
 		cancel()
 		return make([]retry.Sent[int], len(entries)), nil
@@ -307,165 +270,74 @@ func TestCanceledSendAllSaysWhatIsLeft(t *testing.T) {
 		require.Equal(t, i >= 2, one.Err != nil)
 		require.False(t, one.Final)
 	}
+	w = newWorld(t, "standard", nil)
+	require.PanicsWithValue(t, "send", func() {
+		_, _ = retry.SendAll(t.Context(), w, retry.Operation{}, batch, func(context.Context, []int) ([]retry.Sent[int], error) { panic("send") })
+	})
+	require.Len(t, w.Of(retry.OperationEnded), 1)
 }
 
 func TestStrategyHearsOfTheThrottledEntriesOfEachAttemptOnce(t *testing.T) {
 	t.Parallel()
+	second := []error{errTooFast, errInvalid}
 	for name, c := range map[string]struct {
-		errs  map[string][]error
-		final string
+		shelf shelf
 		want  int // throttled entries of the last attempt
 	}{
-		"none is written after some were throttled": {map[string][]error{"b": {errTooFast, errInvalid}, "c": {errTooFast, errInvalid}}, "", 0},
-		"all are throttled for good":                {map[string][]error{"a": {errTooFast}, "b": {errTooFast}, "c": {errTooFast}}, "abc", 3},
+		"none is written after some were throttled": {shelf{errs: map[string][]error{"b": second, "c": second}}, 0},
+		"all are throttled for good": {
+			shelf{errs: map[string][]error{"a": {errTooFast}, "b": {errTooFast}, "c": {errTooFast}}, final: "abc"}, 3,
+		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			clk, r := &clock.Fake{}, &recorder{}
-			strategy, err := standard.New(standard.Config{Clock: clk, Observer: r})
-			require.NoError(t, err)
-			s := &shelf{errs: c.errs, final: c.final}
-			clk.Run(func() {
-				_, err = retry.SendAll(t.Context(), strategy, retry.Operation{}, retry.Batch[string]{Entries: []string{"a", "b", "c"}}, s.put)
-			})
+		w := newWorld(t, "standard", nil)
+		batch := retry.Batch[string]{Entries: []string{"a", "b", "c"}}
+		w.clk.Run(func() {
+			_, err := retry.SendAll(t.Context(), w, retry.Operation{}, batch, c.shelf.put)
 			require.Error(t, err)
-			ended := r.of(retry.AttemptEnded)
-			require.Len(t, ended, len(s.calls))
-			require.Equal(t, c.want, ended[len(ended)-1].EntriesThrottled)
 		})
+		ended := w.Of(retry.AttemptEnded)
+		require.Len(t, ended, len(c.shelf.calls))
+		require.Equal(t, c.want, ended[len(ended)-1].EntriesThrottled, name)
 	}
-}
-
-func TestPanicOfSendPassesThrough(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	strategy, err := standard.New(standard.Config{Observer: r})
-	require.NoError(t, err)
-	require.PanicsWithValue(t, "send", func() {
-		_, _ = retry.SendAll(t.Context(), strategy, retry.Operation{}, retry.Batch[int]{Entries: []int{1}}, func(context.Context, []int) ([]retry.Sent[int], error) {
-			panic("send")
-		})
-	})
-	require.Len(t, r.of(retry.OperationEnded), 1)
 }
 
 // Each entry is written once or reported, whatever fails, and never sent after it was written.
-func TestEachEntryIsWrittenOnceOrReportedConcurrentSafe(t *testing.T) {
+func TestEachEntryIsWrittenOnceOrReported(t *testing.T) {
 	t.Parallel()
+	const entries = 800
 	for seed := range uint64(20) {
-		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				strategy, err := adaptive.New(adaptive.Config{})
-				require.NoError(t, err)
-				const goroutines, each = 8, 100
-				var mu sync.Mutex
-				random, written := rand.New(rand.NewPCG(seed, 1)), map[int]int{}
-				share := float64(seed%5) / 5
-				put := func(_ context.Context, entries []int) ([]retry.Sent[int], error) {
-					mu.Lock()
-					defer mu.Unlock()
-					if random.Float64() < share/3 {
-						return nil, errTooFast
-					}
-					sent := make([]retry.Sent[int], len(entries))
-					for i, entry := range entries {
-						switch p := random.Float64(); {
-						case p < share/4:
-							sent[i].Err = errInvalid
-						case p < share:
-							sent[i].Err = errTooFast
-						default:
-							sent[i].Value = 2 * entry
-							written[entry]++
-						}
-					}
-					return sent, nil
+		random, written := rand.New(rand.NewPCG(seed, 1)), map[int]int{}
+		share := float64(seed%5) / 5
+		put := func(_ context.Context, some []int) ([]retry.Sent[int], error) {
+			if random.Float64() < share/3 {
+				return nil, errTooFast
+			}
+			sent := make([]retry.Sent[int], len(some))
+			for i, entry := range some {
+				switch p := random.Float64(); {
+				case p < share/4:
+					sent[i].Err = errInvalid
+				case p < share:
+					sent[i].Err = errTooFast
+				default:
+					sent[i].Value = 2 * entry
+					written[entry]++
 				}
-				var all sync.WaitGroup
-				reported := make([]int, goroutines)
-				for g := range goroutines {
-					all.Go(func() {
-						batch := retry.Batch[int]{MaxEntries: 1 + int(seed%13)}
-						for i := range each {
-							batch.Entries = append(batch.Entries, g*each+i)
-						}
-						sent, err := retry.SendAll(t.Context(), strategy, retry.Operation{}, batch, put)
-						for i, one := range sent {
-							if one.Err != nil {
-								reported[g]++
-							} else if one.Value != 2*batch.Entries[i] {
-								t.Errorf("value %d of entry %d", one.Value, batch.Entries[i])
-							}
-						}
-						if (err != nil) != (reported[g] > 0) {
-							t.Errorf("%d reported, and the error is %v", reported[g], err)
-						}
-					})
-				}
-				all.Wait()
-				sum := 0
-				for g := range goroutines {
-					sum += reported[g]
-				}
-				for entry, times := range written {
-					require.Equal(t, 1, times, "entry %d", entry)
-				}
-				require.Equal(t, goroutines*each, sum+len(written))
-			})
-		})
-	}
-}
-
-// The burst of the service is smaller than a batch, so that it refuses some entries of each full batch at any rate. What
-// these wait must not keep few workers from using it.
-func TestSendAllUsesTheRateOfAServiceWhoseBurstIsSmallerThanABatch(t *testing.T) {
-	t.Parallel()
-	const burst, answerTime, length = 20.0, 10 * time.Millisecond, 5 * time.Minute
-	for rate, share := range map[float64]float64{20: 0.9, 100: 0.8, 500: 0.8} {
-		for _, workers := range []int{1, 2, 4, 16} {
-			t.Run(fmt.Sprintf("%v a second, %d workers", rate, workers), func(t *testing.T) {
-				t.Parallel()
-				synctest.Test(t, func(t *testing.T) {
-					strategy, err := adaptive.New(adaptive.Config{
-						Standard: standard.Config{Random: func() float64 { return 0.5 }, QuotaCapacity: new(1 << 20)},
-					})
-					require.NoError(t, err)
-					ctx, cancel := context.WithCancel(t.Context())
-					var mu sync.Mutex
-					tokens, last, written, began := burst, time.Now(), 0, time.Now()
-					put := func(ctx context.Context, entries []int) ([]retry.Sent[int], error) {
-						if err := (clock.System{}).Sleep(ctx, answerTime); err != nil {
-							return nil, err
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						now := time.Now()
-						tokens, last = min(burst, tokens+rate*now.Sub(last).Seconds()), now
-						sent := make([]retry.Sent[int], len(entries))
-						for i := range sent {
-							if tokens < 1 {
-								sent[i].Err = errTooFast
-								continue
-							}
-							tokens--
-							written++
-						}
-						return sent, nil
-					}
-					var all sync.WaitGroup
-					for range workers {
-						all.Go(func() {
-							_, err := retry.SendAll(ctx, strategy, retry.Operation{}, retry.Batch[int]{Entries: make([]int, 200_000), MaxEntries: 25}, put)
-							require.ErrorIs(t, err, context.Canceled)
-						})
-					}
-					_ = clock.System{}.Sleep(ctx, length)
-					cancel()
-					all.Wait()
-					require.GreaterOrEqual(t, float64(written), share*rate*time.Since(began).Seconds())
-				})
-			})
+			}
+			return sent, nil
 		}
+		w := newWorld(t, "adaptive", nil)
+		batch := retry.Batch[int]{MaxEntries: 1 + int(seed%13)}
+		for i := range entries {
+			batch.Entries = append(batch.Entries, i)
+		}
+		w.clk.Run(func() {
+			sent, err := retry.SendAll(t.Context(), w, retry.Operation{}, batch, put)
+			for entry, one := range sent {
+				require.Equal(t, one.Err == nil, written[entry] == 1, "seed %d", seed)
+				require.True(t, one.Err != nil || one.Value == 2*entry)
+			}
+			require.Equal(t, len(written) < entries, err != nil)
+		})
 	}
 }

@@ -3,6 +3,7 @@ package retry_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"testing"
 	"testing/synctest"
@@ -23,9 +24,8 @@ func TestTimeoutOutOfRange(t *testing.T) {
 		want    string
 	}{
 		"none":            {nil, ""},
-		"first":           {retry.FixedTimeout{First: second}, ""},
 		"growing":         {retry.FixedTimeout{First: second, Factor: 2, Max: 8 * second}, ""},
-		"no growth":       {retry.FixedTimeout{First: second, Factor: 1}, ""},
+		"no growth":       {retry.FixedTimeout{First: 1, Factor: 1}, ""},
 		"any function":    {retry.TimeoutFunc(nil), ""},
 		"no first":        {retry.FixedTimeout{}, "retry: FixedTimeout.First 0s: must be more than zero"},
 		"negative factor": {retry.FixedTimeout{First: second, Factor: -1}, "retry: FixedTimeout.Factor -1: must be zero, or a finite number of 1 or more"},
@@ -37,22 +37,19 @@ func TestTimeoutOutOfRange(t *testing.T) {
 		"zero learned":    {&retry.LearnedTimeout{}, "retry: a *LearnedTimeout that was not made by NewLearnedTimeout: use what that returns"},
 		"a pointer":       {&retry.FixedTimeout{First: second}, "retry: AttemptTimeout of type *retry.FixedTimeout: must be a FixedTimeout, a *LearnedTimeout or a TimeoutFunc"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			calls := 0
-			_, err := retry.Do(t.Context(), modes(t, clock.System{}, nil)["standard"], retry.Operation{}, func(context.Context) (int, error) {
-				calls++
-				return 0, nil
-			}, retry.WithAttemptTimeout(c.timeout))
-			if c.want == "" {
-				require.NoError(t, err)
-				require.NoError(t, retry.CheckTimeout(c.timeout))
-				return
-			}
-			require.EqualError(t, err, c.want)
-			require.EqualError(t, retry.CheckTimeout(c.timeout), c.want)
-			require.Zero(t, calls)
-		})
+		calls := 0
+		_, err := newWorld(t, "standard", nil).do(t.Context(), retry.Operation{}, func(context.Context, int) error {
+			calls++
+			return nil
+		}, retry.WithAttemptTimeout(c.timeout))
+		if c.want == "" {
+			require.NoError(t, err, name)
+			require.NoError(t, retry.CheckTimeout(c.timeout), name)
+			continue
+		}
+		require.EqualError(t, err, c.want)
+		require.EqualError(t, retry.CheckTimeout(c.timeout), c.want)
+		require.Zero(t, calls)
 	}
 	for want, change := range map[string]func(s *retry.Slower){
 		"retry: Slower.Quantile 1: must be above 0 and below 1":                func(s *retry.Slower) { s.Quantile = 1 },
@@ -84,85 +81,57 @@ func hangs(t *testing.T, op retry.Operation, timeout retry.AttemptTimeout) (took
 
 func TestTimeoutGrowsWithTheAttempt(t *testing.T) {
 	t.Parallel()
-	const s = time.Second
+	const s, longest = time.Second, math.MaxInt64 / 4
 	for name, c := range map[string]struct {
 		timeout retry.FixedTimeout
 		want    []time.Duration
 	}{
-		"not":       {retry.FixedTimeout{First: 2 * s}, []time.Duration{2 * s, 2 * s, 2 * s, 2 * s}},
-		"as for S3": {retry.FixedTimeout{First: 2 * s, Factor: 2}, []time.Duration{2 * s, 4 * s, 8 * s, 16 * s}},
-		"up to max": {retry.FixedTimeout{First: 2 * s, Factor: 1.5, Max: 4 * s}, []time.Duration{2 * s, 3 * s, 4 * s, 4 * s}},
-		"not beyond the longest duration": {
-			retry.FixedTimeout{First: s, Factor: math.MaxFloat64, Max: math.MaxInt64 / 4},
-			[]time.Duration{s, math.MaxInt64 / 4},
-		},
+		"not":                             {retry.FixedTimeout{First: 2 * s}, []time.Duration{2 * s, 2 * s, 2 * s, 2 * s}},
+		"as for S3":                       {retry.FixedTimeout{First: 2 * s, Factor: 2}, []time.Duration{2 * s, 4 * s, 8 * s, 16 * s}},
+		"up to max":                       {retry.FixedTimeout{First: 2 * s, Factor: 1.5, Max: 4 * s}, []time.Duration{2 * s, 3 * s, 4 * s, 4 * s}},
+		"not beyond the longest duration": {retry.FixedTimeout{First: s, Factor: math.MaxFloat64, Max: longest}, []time.Duration{s, longest}},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				op := retry.Operation{MaxAttempts: len(c.want)}
-				took, err := hangs(t, op, c.timeout)
-				require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-				require.Equal(t, c.want, took)
-				late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-				require.True(t, ok)
-				require.Equal(t, c.want[len(c.want)-1], late.After)
-			})
+		synctest.Test(t, func(t *testing.T) {
+			took, err := hangs(t, retry.Operation{MaxAttempts: len(c.want)}, c.timeout)
+			require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+			require.Equal(t, c.want, took, name)
+			late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
+			require.True(t, ok)
+			require.Equal(t, c.want[len(c.want)-1], late.After)
 		})
 	}
-}
-
-// counted counts the operations that begin.
-type counted struct {
-	retry.Strategy
-	begun int
-}
-
-func (c *counted) AcquireInitialToken(ctx context.Context, op retry.Operation) (retry.Token, error) {
-	c.begun++
-	return c.Strategy.AcquireInitialToken(ctx, op)
 }
 
 func TestTimeoutDiffersByOperation(t *testing.T) {
 	t.Parallel()
 	choose := retry.TimeoutFunc(func(op retry.Operation) retry.AttemptTimeout {
-		switch op.Name {
-		case "GetItem":
-			return retry.FixedTimeout{First: 100 * time.Millisecond}
-		case "Scan":
-			return retry.FixedTimeout{First: time.Minute}
-		case "Bad":
-			return retry.FixedTimeout{First: -1}
-		case "Again":
-			return retry.TimeoutFunc(nil)
-		default:
-			return nil
-		}
+		return map[string]retry.AttemptTimeout{
+			"GetItem": retry.FixedTimeout{First: time.Second}, "Scan": retry.FixedTimeout{First: time.Minute},
+			"Bad": retry.FixedTimeout{First: -1}, "Again": retry.TimeoutFunc(nil),
+		}[op.Name]
 	})
 	synctest.Test(t, func(t *testing.T) {
-		for name, want := range map[string]time.Duration{"GetItem": 100 * time.Millisecond, "Scan": time.Minute} {
+		for name, want := range map[string]time.Duration{"GetItem": time.Second, "Scan": time.Minute} {
 			took, err := hangs(t, retry.Operation{Name: name, MaxAttempts: 1}, choose)
 			require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
 			require.Equal(t, []time.Duration{want}, took)
 		}
-		for name, want := range map[string]string{
-			"Bad":   `retry: TimeoutFunc for "Bad" in scope "//orders": FixedTimeout.First -1ns: must be more than zero`,
-			"Again": `retry: TimeoutFunc for "Again" in scope "//orders": returned a TimeoutFunc: must be a FixedTimeout, a *LearnedTimeout or nil`,
-		} {
-			s := &counted{Strategy: modes(t, clock.System{}, nil)["adaptive"]}
-			_, err := retry.Do(t.Context(), s, retry.Operation{Name: name, Resource: "orders"}, func(context.Context) (int, error) {
-				require.Fail(t, "an attempt was made")
-				return 0, nil
-			}, retry.WithAttemptTimeout(choose))
-			require.EqualError(t, err, want)
-			require.Zero(t, s.begun, "nothing was taken")
-		}
-		s := modes(t, clock.System{}, nil)["standard"]
-		_, err := retry.Do(t.Context(), s, retry.Operation{Name: "Query"}, func(ctx context.Context) (int, error) {
-			_, limited := ctx.Deadline()
-			require.False(t, limited)
-			return 0, nil
-		}, retry.WithAttemptTimeout(choose))
-		require.NoError(t, err)
 	})
+	w := newWorld(t, "adaptive", nil)
+	for name, want := range map[string]string{
+		"Bad":   "FixedTimeout.First -1ns: must be more than zero",
+		"Again": "returned a TimeoutFunc: must be a FixedTimeout, a *LearnedTimeout or nil",
+	} {
+		op := retry.Operation{Name: name, Resource: "orders"}
+		attempts, err := w.do(t.Context(), op, always(nil), retry.WithAttemptTimeout(choose))
+		require.EqualError(t, err, fmt.Sprintf(`retry: TimeoutFunc for %q in scope "//orders": %s`, name, want))
+		require.Zero(t, attempts)
+		require.Zero(t, w.acquired, "nothing was taken")
+	}
+	_, err := w.do(t.Context(), retry.Operation{Name: "Query"}, func(ctx context.Context, _ int) error {
+		_, limited := ctx.Deadline()
+		require.False(t, limited)
+		return nil
+	}, retry.WithAttemptTimeout(choose))
+	require.NoError(t, err)
 }

@@ -16,26 +16,6 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestAttemptLimitComesBeforeTheEndOfTheCaller(t *testing.T) {
-	t.Parallel()
-	s, _ := newStandard(t, nil)
-	for _, c := range []struct {
-		failure error
-		want    error
-	}{
-		{errServer, retry.ErrAttemptsExhausted},
-		{context.Canceled, retry.ErrCanceled},
-		{errClient, retry.ErrNotRetryable},
-	} {
-		ctx, cancel := context.WithCancel(t.Context())
-		token, err := s.AcquireInitialToken(ctx, retry.Operation{MaxAttempts: 1})
-		require.NoError(t, err)
-		cancel()
-		_, err = s.RefreshRetryToken(ctx, token, c.failure)
-		require.ErrorIs(t, err, c.want)
-	}
-}
-
 // asked is a classifier that notes the outcomes that it gets.
 type asked struct{ outcomes []classify.Outcome }
 
@@ -99,46 +79,6 @@ func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {
 	}
 }
 
-func TestBackoffOfTheUserIsToldTheAttemptThatFailedAndItsError(t *testing.T) {
-	t.Parallel()
-	type call struct {
-		attempt int
-		err     error
-	}
-	marked := retry.Mark(errClient, classify.Transient)
-	for name, c := range map[string]struct {
-		quota   int
-		op      retry.Operation
-		answers []error
-		want    []call
-	}{
-		"each retry":                  {500, retry.Operation{}, []error{errServer, errThrottle, nil}, []call{{1, errServer}, {2, errThrottle}}},
-		"none after the last attempt": {500, retry.Operation{MaxAttempts: 2}, []error{errServer, errServer}, []call{{1, errServer}}},
-		"none without a retry":        {500, retry.Operation{}, []error{errClient}, nil},
-		"a mark":                      {500, retry.Operation{}, []error{marked, nil}, []call{{1, marked}}},
-		"a retry without quota":       {13, retry.Operation{}, []error{errServer}, []call{{1, errServer}}},
-		"a long poll without quota":   {13, retry.Operation{LongPolling: true}, []error{errServer}, []call{{1, errServer}}},
-	} {
-		for _, mode := range []string{"standard", "adaptive"} {
-			t.Run(name+", "+mode, func(t *testing.T) {
-				t.Parallel()
-				var calls []call
-				config := standard.Config{Clock: &clock.Fake{}, QuotaInitial: &c.quota, Backoff: func(attempt int, err error) time.Duration {
-					calls = append(calls, call{attempt, err})
-					return time.Duration(attempt) * time.Second
-				}}
-				s, err := standard.New(config)
-				if mode == "adaptive" {
-					s, err = adaptive.New(adaptive.Config{Standard: config})
-				}
-				require.NoError(t, err)
-				_ = play.Do(t.Context(), config.Clock.(*clock.Fake), s, c.op, c.answers...)
-				require.Equal(t, c.want, calls)
-			})
-		}
-	}
-}
-
 func TestBackoffOfTheUserIsSlept(t *testing.T) {
 	t.Parallel()
 	s, clk := newStandard(t, func(c *standard.Config) {
@@ -194,47 +134,37 @@ func (comeBackError) RetryAfterInFull() bool              { return true }
 // TestHintsInFullHoldForEveryLoop: an error of the caller's own function may have one.
 func TestHintsInFullHoldForEveryLoop(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name   string
+	const s, hour = time.Second, time.Hour
+	empty, poll := standard.Config{QuotaInitial: new(4)}, retry.Operation{LongPolling: true}
+	for name, c := range map[string]struct {
 		hint   time.Duration
 		config standard.Config
 		op     retry.Operation
 		delay  time.Duration // before the retry; 0 if there is none
 		err    error
 	}{
-		{name: "the longest", hint: time.Minute, delay: 66 * time.Second},
-		{name: "too long", hint: time.Minute + 1, err: retry.ErrHintTooLong},
-		{name: "with the shortest backoff", hint: time.Second, config: standard.Config{MinDelay: 5 * time.Second}, delay: 6 * time.Second},
-		{name: "too long, without quota", hint: time.Hour, config: standard.Config{QuotaInitial: new(4)}, err: retry.ErrQuotaExhausted},
-		{name: "too long for a long poll without quota", hint: time.Hour, config: standard.Config{QuotaInitial: new(4)}, op: retry.Operation{LongPolling: true}, err: retry.ErrQuotaExhausted, delay: time.Second},
-		{name: "the last attempt", hint: time.Hour, config: standard.Config{MaxAttempts: 1}, err: retry.ErrAttemptsExhausted},
+		"the longest":               {time.Minute, standard.Config{}, retry.Operation{}, 66 * s, nil},
+		"too long":                  {time.Minute + 1, standard.Config{}, retry.Operation{}, 0, retry.ErrHintTooLong},
+		"with the shortest backoff": {s, standard.Config{MinDelay: 5 * s}, retry.Operation{}, 6 * s, nil},
+		"too long, without quota":   {hour, empty, retry.Operation{}, 0, retry.ErrQuotaExhausted},
+		"too long for a long poll":  {hour, empty, poll, s, retry.ErrQuotaExhausted},
+		"the last attempt":          {hour, standard.Config{MaxAttempts: 1}, retry.Operation{}, 0, retry.ErrAttemptsExhausted},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			clk := &clock.Fake{}
-			c.config.Clock, c.config.Random = clk, func() float64 { return 1 }
-			s, err := standard.New(c.config)
-			require.NoError(t, err)
-			attempts := 0
-			clk.Run(func() {
-				err = retry.DoErr(t.Context(), s, c.op, func(context.Context) error {
-					if attempts++; attempts > 1 {
-						return nil
-					}
-					return comeBackError(c.hint)
-				})
-			})
-			require.ErrorIs(t, err, c.err)
-			var waits []time.Duration
-			if c.delay > 0 {
-				waits = []time.Duration{c.delay}
-			}
-			require.Equal(t, waits, clk.Waits())
-			if c.err == retry.ErrHintTooLong { //nolint:errorlint // of the table
-				require.EqualError(t, err, "retry: client-side: the server asks for too long a wait: last error: come back later "+
-					"(1 attempt, 1m0.000000001s asked for by the server)")
-				require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
-			}
-		})
+		clk := &clock.Fake{}
+		c.config.Clock, c.config.Random = clk, func() float64 { return 1 }
+		s, err := standard.New(c.config)
+		require.NoError(t, err)
+		err = play.Do(t.Context(), clk, s, c.op, comeBackError(c.hint))
+		require.ErrorIs(t, err, c.err, name)
+		var waits []time.Duration
+		if c.delay > 0 {
+			waits = []time.Duration{c.delay}
+		}
+		require.Equal(t, waits, clk.Waits(), name)
+		if c.err == retry.ErrHintTooLong { //nolint:errorlint // of the table
+			require.EqualError(t, err, "retry: client-side: the server asks for too long a wait: last error: come back later "+
+				"(1 attempt, 1m0.000000001s asked for by the server)")
+			require.Equal(t, 500, s.Snapshot().Scopes[0].Quota)
+		}
 	}
 }

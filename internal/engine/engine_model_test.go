@@ -311,6 +311,7 @@ type game struct {
 	begun           int
 	spent           []retry.Token
 	told            map[string][]retry.EventKind // by name of the operation
+	about           map[string]retry.Operation   // of its events
 	lacked          map[string]uint64            // operations that ended for lack of quota, by scope
 }
 
@@ -329,6 +330,7 @@ func FuzzAdaptiveModeWithoutWaits(f *testing.F) {
 
 func playRules(p *model.Player, waits bool, build func(c standard.Config) (retry.Strategy, error)) {
 	g := &game{Player: p, rules: drawRules(p), clock: &clock.Fake{}, waits: waits, told: map[string][]retry.EventKind{}, lacked: map[string]uint64{}}
+	g.about = map[string]retry.Operation{}
 	config := g.config
 	config.Clock = g.clock
 	var err error
@@ -338,6 +340,9 @@ func playRules(p *model.Player, waits bool, build func(c standard.Config) (retry
 		config.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if e.Kind != retry.ScopeCreated && e.Kind != retry.SendRateChanged {
 				g.told[e.Operation.Name] = append(g.told[e.Operation.Name], e.Kind)
+				e.Operation.NotAfter = time.Time{} // may come from MaxElapsed
+				g.about[e.Operation.Name] = e.Operation
+				require.Equal(g, e.Operation.Key(), e.Scope)
 			}
 		})
 	}
@@ -380,6 +385,7 @@ func (g *game) acquire() {
 		LongPolling: g.Once(2),
 		MaxAttempts: model.From(g.Player, 0, 0, 0, 1, 5, -3),
 		MaxElapsed:  model.From(g.Player, 0, 0, 0, -time.Second, time.Nanosecond, 4*time.Second),
+		NotAfter:    model.From(g.Player, time.Time{}, time.Time{}, g.clock.Now().Add(time.Duration(g.Int64N(8e9)))),
 	}
 	g.Step("acquire %+v", op)
 	token, err := g.strategy.AcquireInitialToken(g.Context(), op)
@@ -393,6 +399,9 @@ func (g *game) acquire() {
 		if limit > 0 && (elapsed == 0 || limit < elapsed) {
 			elapsed, o.until = limit, g.clock.Now().Add(limit)
 		}
+	}
+	if !op.NotAfter.IsZero() && o.mayBegin(op.NotAfter) {
+		o.until = op.NotAfter
 	}
 	g.open = append(g.open, o)
 	plan := g.strategy.Plan(op)
@@ -494,6 +503,8 @@ func (g *game) ends(o *operation, err error) {
 	o.story = append(o.story, retry.OperationEnded)
 	if told, ok := g.told[o.op.Name]; ok {
 		require.Equal(g, o.story, told, "events of %s", o.op.Name)
+		o.op.NotAfter = time.Time{}
+		require.Equal(g, o.op, g.about[o.op.Name])
 	}
 	g.spent = append(g.spent, o.token)
 }

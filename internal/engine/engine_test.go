@@ -2,14 +2,17 @@ package engine_test
 
 import (
 	"context"
-	"sync"
+	"errors"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
@@ -37,86 +40,29 @@ func newStandard(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 	return s, clk
 }
 
-// recorder is an observer that keeps the events.
-type recorder struct {
-	mu     sync.Mutex
-	events []retry.Event
-}
-
-func (r *recorder) Observe(_ context.Context, e retry.Event) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.events = append(r.events, e)
-}
-
-// of returns the events of a kind.
-func (r *recorder) of(kind retry.EventKind) []retry.Event {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	var found []retry.Event
-	for _, e := range r.events {
-		if e.Kind == kind {
-			found = append(found, e)
-		}
-	}
-	return found
-}
-
-func (r *recorder) use(c *adaptive.Config) { c.Standard.Observer = r }
-
-// listening is a limiter that only notes the responses.
-type listening struct {
-	mu       sync.Mutex
-	acquired int
-	parts    int // of acquired
-	reports  []bool
-	partial  []bool // by report
-}
-
-func (l *listening) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if ctx.Err() != nil {
-		return time.Time{}, ctx.Err()
-	}
-	l.acquired++
-	if r.Part {
-		l.parts++
-	}
-	return time.Time{}, nil
-}
-
-func (l *listening) Report(r ratelimit.Response) ratelimit.Change {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.reports = append(l.reports, r.Throttled)
-	l.partial = append(l.partial, r.PartThrottled)
-	return ratelimit.Change{}
-}
-
-func (l *listening) Expected(ratelimit.Request) time.Duration { return 0 }
-
-func (l *listening) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
-
-func (l *listening) Give(ratelimit.Request) {}
-
-// scripted is a limiter that notes the requests and gives the answers of its fields.
+// scripted is a limiter that notes the requests and the responses, and gives the answers of its fields.
 type scripted struct {
-	listening
 	err      error
 	expected time.Duration
 	requests []ratelimit.Request
 	costs    []float64
 	given    []float64
+	reports  []bool // whether they were throttled
+	partial  []bool // whether a part of the scope was
 }
 
 func (l *scripted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	if _, err := l.listening.Acquire(ctx, r); err != nil {
-		return time.Time{}, err
+	if ctx.Err() != nil {
+		return time.Time{}, ctx.Err()
 	}
 	r.OnWait = nil // functions are not equal to each other
 	l.requests = append(l.requests, r)
 	return time.Time{}, l.err
+}
+
+func (l *scripted) Report(r ratelimit.Response) ratelimit.Change {
+	l.reports, l.partial = append(l.reports, r.Throttled), append(l.partial, r.PartThrottled)
+	return ratelimit.Change{}
 }
 
 func (l *scripted) Expected(r ratelimit.Request) time.Duration {
@@ -125,9 +71,70 @@ func (l *scripted) Expected(r ratelimit.Request) time.Duration {
 }
 
 func (l *scripted) Give(r ratelimit.Request) { l.given = append(l.given, r.Cost) }
+func (*scripted) State() retry.ScopeSnapshot { return retry.ScopeSnapshot{} }
+func (l *scripted) use(c *adaptive.Config)   { useLimiter(l)(c) }
 
-func (l *scripted) use(c *adaptive.Config) {
-	c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+// useLimiter gives every scope the same limiter.
+func useLimiter(l adaptive.Limiter) func(c *adaptive.Config) {
+	return func(c *adaptive.Config) {
+		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+	}
+}
+
+// granted asks for a retry that the strategy grants.
+func granted(t *testing.T, s retry.Strategy, token retry.Token, failure error) retry.Token {
+	t.Helper()
+	next, err := s.RefreshRetryToken(t.Context(), token, failure)
+	require.NoError(t, err)
+	return next
+}
+
+// inBubble plays a test on the time of a bubble, in adaptive mode without jitter.
+func inBubble(t *testing.T, config adaptive.Config, play func(t *testing.T, s retry.Strategy)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		if config.Standard.Random == nil {
+			config.Standard.Random = func() float64 { return 1 }
+		}
+		s, err := adaptive.New(config)
+		require.NoError(t, err)
+		play(t, s)
+	})
+}
+
+// books counts the attempts for which a limiter gives tokens, and those that it hears of or gets tokens back for.
+type books struct {
+	adaptive.Limiter
+	acquired, reported, given atomic.Int64
+	refuses                   func() bool // or nil
+}
+
+func (l *books) of(c sendrate.Config, clk clock.Clock) adaptive.Limiter {
+	l.Limiter = sendrate.NewLimiter(c, clk)
+	return l
+}
+
+var errFull = errors.New("full")
+
+func (l *books) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
+	if l.refuses != nil && l.refuses() {
+		return time.Time{}, errFull
+	}
+	sent, err := l.Limiter.Acquire(ctx, r)
+	if err == nil {
+		l.acquired.Add(1)
+	}
+	return sent, err
+}
+
+func (l *books) Report(r ratelimit.Response) ratelimit.Change {
+	l.reported.Add(1)
+	return l.Limiter.Report(r)
+}
+
+func (l *books) Give(r ratelimit.Request) {
+	l.given.Add(1)
+	l.Limiter.Give(r)
 }
 
 type panicking struct{}

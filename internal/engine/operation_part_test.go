@@ -2,11 +2,10 @@ package engine_test
 
 import (
 	"context"
-	"errors"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -17,7 +16,6 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -47,50 +45,39 @@ func (fullLogsError) Service() string { return "CloudWatch Logs" }
 func TestThrottleOfAPartAndHardQuotaLeaveTheSendRateOfTheScopeAlone(t *testing.T) {
 	t.Parallel()
 	const part, scope, wider, other, unknown = classify.ReachPart, classify.ReachScope, classify.ReachWider, classify.ReachOther, classify.ReachUnknown
-	for _, c := range []struct {
-		name   string
+	for name, c := range map[string]struct {
 		err    error
 		limits bool
 	}{
-		{"part", throttleError{part}, false},
-		{"two parts", throttleError{part, part}, false},
-		{"part, marked as permanent", retry.Permanent(throttleError{part}), false},
-		{"no reason", throttleError{}, true},
-		{"unknown", throttleError{unknown}, true},
-		{"hard quota", fullLogsError{}, false},
-		{"part and unknown", throttleError{part, unknown}, true},
-		{"part and scope", throttleError{part, scope}, true},
-		{"scope", throttleError{scope}, true},
-		{"wider", throttleError{wider}, true},
-		{"other", throttleError{other}, true},
-		{"scope, marked as permanent", retry.Permanent(throttleError{scope}), true},
+		"part":                       {throttleError{part}, false},
+		"two parts":                  {throttleError{part, part}, false},
+		"part, marked as permanent":  {retry.Permanent(throttleError{part}), false},
+		"no reason":                  {throttleError{}, true},
+		"unknown":                    {throttleError{unknown}, true},
+		"hard quota":                 {fullLogsError{}, false},
+		"part and unknown":           {throttleError{part, unknown}, true},
+		"part and scope":             {throttleError{part, scope}, true},
+		"scope":                      {throttleError{scope}, true},
+		"wider":                      {throttleError{wider}, true},
+		"other":                      {throttleError{other}, true},
+		"scope, marked as permanent": {retry.Permanent(throttleError{scope}), true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, nil)
-			_ = play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
-			for _, scope := range s.Snapshot().Scopes {
-				if scope.Key != (retry.ScopeKey{}) {
-					require.Equal(t, c.limits, scope.Limited)
-					require.Equal(t, c.limits, !scope.LastThrottle.IsZero())
-				}
-			}
-		})
+		s, clk := play.Adaptive(t, nil)
+		_ = play.Do(t.Context(), clk, s, retry.Operation{Resource: "orders"}, c.err)
+		orders := scopesOf(s)["//orders"]
+		require.Equal(t, []bool{c.limits, c.limits}, []bool{orders.Limited, !orders.LastThrottle.IsZero()}, name)
 	}
 }
 
 func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 	t.Parallel()
-	var scheduled []retry.Event
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.ThrottlingCost = 7
-		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.RetryScheduled {
-				scheduled = append(scheduled, e)
-			}
-		})
+		r.Use(c)
 	})
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, throttleError{classify.ReachPart}))
+	scheduled := r.Of(retry.RetryScheduled)
 	require.Len(t, scheduled, 1)
 	require.Equal(t, time.Second, scheduled[0].Delay)
 	require.Equal(t, 500-7, scheduled[0].Quota)
@@ -100,57 +87,38 @@ func TestThrottleOfAPartCostsAndWaitsAsAThrottle(t *testing.T) {
 // Callers of a hot key hold each other back, and no other caller.
 func TestRetriesOfAThrottledPartAreSlowedAndFirstAttemptsAreNot(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		const keys, calls = 20, 3
-		began := time.Now()
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }, MaxAttempts: 9}})
-		require.NoError(t, err)
+	r := &play.Recorder{}
+	inBubble(t, adaptive.Config{Standard: standard.Config{MaxAttempts: 9, Observer: r}}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
+		began, hot := time.Now(), throttleError{classify.ReachPart}
 		var wg sync.WaitGroup
-		var mu sync.Mutex
-		var retries []time.Duration
-		for range keys {
-			wg.Go(func() {
-				attempt := 0
-				_, _ = retry.Do(t.Context(), s, retry.Operation{}, func(context.Context) (int, error) {
-					if attempt++; attempt > 1 {
-						mu.Lock()
-						retries = append(retries, time.Since(began))
-						mu.Unlock()
-					}
-					if attempt <= calls {
-						return 0, throttleError{classify.ReachPart}
-					}
-					return 0, nil
-				})
-			})
+		for range 20 {
+			wg.Go(func() { _, _ = retry.Do(t.Context(), s, retry.Operation{}, play.Answers(hot, hot, hot)) })
 		}
 		play.Sleep(t, time.Millisecond)
 		for range 1000 { // of other keys
-			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
+			_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
+			require.NoError(t, err)
 		}
 		require.Equal(t, time.Millisecond, time.Since(began))
 		wg.Wait()
-		require.Len(t, retries, keys*calls)
-		require.Greater(t, retries[len(retries)-1], 7*time.Second+time.Second, "the backoffs alone take 7 s")
+		require.Len(t, r.Of(retry.RetryScheduled), 20*3)
+		require.Greater(t, time.Since(began), 7*time.Second+time.Second, "the backoffs alone take 7 s")
 	})
 }
 
 func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
-		require.NoError(t, err)
+	inBubble(t, adaptive.Config{}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		for range 200 { // a hundred a second
 			play.Sleep(t, 10*time.Millisecond)
-			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error { return nil }))
+			_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
+			require.NoError(t, err)
 		}
-		began, attempts := time.Now(), 0
-		require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, func(context.Context) error {
-			if attempts++; attempts == 1 {
-				return throttleError{classify.ReachPart}
-			}
-			return nil
-		}))
+		began := time.Now()
+		_, err := retry.Do(t.Context(), s, retry.Operation{}, play.Answers(throttleError{classify.ReachPart}))
+		require.NoError(t, err)
 		require.Equal(t, time.Second, time.Since(began), "the backoff and no more")
 	})
 }
@@ -158,10 +126,10 @@ func TestFirstThrottleOfAPartHoldsNoRetryBackInABusyScope(t *testing.T) {
 // No limiter of the module stands beside that of the user.
 func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	t.Parallel()
-	l := &listening{}
+	l := &scripted{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts = 9
-		c.NewLimiter = func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return l }
+		l.use(c)
 	})
 	narrow := throttleError{classify.ReachPart}
 	for range 20 {
@@ -170,133 +138,22 @@ func TestLimiterOfTheUserHearsOfThrottledPartsAndDecides(t *testing.T) {
 	require.Len(t, clk.Waits(), 2*20, "backoffs, and no other wait")
 	require.Equal(t, []bool{true, false, false, true}, l.partial[:4])
 	require.Equal(t, []bool{false, true, false, false}, l.reports[:4])
-	require.Equal(t, 2*20, l.parts, "the first attempt of an operation is not about a part")
-	require.Equal(t, 3*20, l.acquired)
-}
-
-// crowd begins calls for one hot key, of which most wait for a token after the first throttle.
-func crowd(t *testing.T, s retry.Strategy, calls int, op retry.Operation) (ended *atomic.Int64) {
-	t.Helper()
-	ended = new(atomic.Int64)
-	for range calls {
-		go func() {
-			defer ended.Add(1)
-			_, _ = retry.Do(t.Context(), s, op, play.Answers(throttleError{classify.ReachPart}))
-		}()
+	require.Len(t, l.requests, 3*20)
+	for i, r := range l.requests {
+		require.Equal(t, i%3 > 0, r.Part, "the first attempt of an operation is not about a part")
 	}
-	play.Sleep(t, 1500*time.Millisecond)
-	synctest.Wait()
-	return ended
-}
-
-func TestThoseWhoWaitForAThrottledPartAreSeen(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var events recorder
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-			Random: func() float64 { return 1 }, MaxScopes: 2, Observer: &events,
-		}})
-		require.NoError(t, err)
-		ended := crowd(t, s, 20, retry.Operation{Resource: "hot"})
-		require.EqualValues(t, 20-ended.Load(), scopesOf(s)["//hot"].Waiting)
-		require.Less(t, ended.Load(), int64(3))
-		for i := range 10 {
-			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{Resource: string(rune('a' + i))}, func(context.Context) error { return nil }))
-			play.Sleep(t, 10*time.Millisecond)
-		}
-		for _, e := range events.of(retry.ScopeEvicted) {
-			require.NotEqual(t, "hot", e.Scope.Resource)
-		}
-		play.Sleep(t, time.Hour)
-		require.EqualValues(t, 20, ended.Load())
-		require.Zero(t, scopesOf(s)["//hot"].Waiting)
-	})
-}
-
-func TestLimitsOfTheSendWaitHoldForThrottledParts(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		config adaptive.Config
-		most   int // that wait
-	}{
-		"MaxSendQueue": {adaptive.Config{MaxSendQueue: 10}, 10},
-		"MaxSendWait":  {adaptive.Config{MaxSendWait: 3 * time.Second}, 3}, // one token takes 1.4 s
-		"NoSendWait":   {adaptive.Config{NoSendWait: true}, 0},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var events recorder
-				c.config.Standard = standard.Config{Random: func() float64 { return 1 }, Observer: &events}
-				s, err := adaptive.New(c.config)
-				require.NoError(t, err)
-				crowd(t, s, 30, retry.Operation{})
-				waiting := s.Snapshot().Scopes[0].Waiting
-				require.LessOrEqual(t, waiting, c.most)
-				require.Equal(t, c.most > 0, waiting > 0)
-				require.Equal(t, 30-waiting-1, len(events.of(retry.OperationEnded))-1)
-			})
-		})
-	}
-}
-
-func TestRetryOfAThrottledPartThatCannotEndInTimeIsRefusedAtOnce(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{Standard: standard.Config{Random: func() float64 { return 1 }}})
-		require.NoError(t, err)
-		crowd(t, s, 20, retry.Operation{})
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		began := time.Now()
-		_, err = retry.Do(ctx, s, retry.Operation{}, play.Answers(throttleError{classify.ReachPart}))
-		require.ErrorIs(t, err, retry.ErrDeadline)
-		require.Equal(t, began, time.Now())
-	})
-}
-
-// books counts what a limiter hands out and gets back.
-type books struct {
-	adaptive.Limiter
-	acquired, reported, given *atomic.Int64
-	refuses                   func() bool
-}
-
-var errFull = errors.New("full")
-
-func (l books) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	if l.refuses() {
-		return time.Time{}, errFull
-	}
-	sent, err := l.Limiter.Acquire(ctx, r)
-	if err == nil {
-		l.acquired.Add(1)
-	}
-	return sent, err
-}
-
-func (l books) Report(r ratelimit.Response) ratelimit.Change {
-	l.reported.Add(1)
-	return l.Limiter.Report(r)
-}
-
-func (l books) Give(r ratelimit.Request) {
-	l.given.Add(1)
-	l.Limiter.Give(r)
 }
 
 func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		var acquired, reported, given, asked atomic.Int64
-		s, err := adaptive.New(adaptive.Config{
-			Standard: standard.Config{MaxAttempts: 4},
-			NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-				refuses := func() bool { return asked.Add(1)%7 == 0 }
-				return books{sendrate.NewLimiter(sendrate.Config{}, clk), &acquired, &reported, &given, refuses}
-			},
-		})
-		require.NoError(t, err)
+	var asked atomic.Int64
+	l := &books{refuses: func() bool { return asked.Add(1)%7 == 0 }}
+	config := adaptive.Config{
+		Standard:   standard.Config{MaxAttempts: 4, Random: rand.Float64},
+		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter { return l.of(sendrate.Config{}, clk) },
+	}
+	inBubble(t, config, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		var attempts atomic.Int64
 		var wg sync.WaitGroup
 		for g := range 16 {
@@ -316,8 +173,8 @@ func TestEachSendTokenIsReportedOrGivenBackWithThrottledPartsConcurrentSafe(t *t
 			})
 		}
 		wg.Wait()
-		require.Equal(t, attempts.Load(), reported.Load())
-		require.Equal(t, acquired.Load(), reported.Load()+given.Load())
+		require.Equal(t, attempts.Load(), l.reported.Load())
+		require.Equal(t, l.acquired.Load(), l.reported.Load()+l.given.Load())
 		require.Greater(t, attempts.Load(), int64(16*40/2))
 	})
 }

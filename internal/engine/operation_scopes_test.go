@@ -2,10 +2,8 @@ package engine_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -17,118 +15,46 @@ import (
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestIdleScopesAreEvicted(t *testing.T) {
-	t.Parallel()
-	r := &recorder{}
-	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-		forgetful(c)
-		r.use(c)
-	})
-	orders := retry.Operation{Scope: "orders"}
-	require.NoError(t, play.Do(t.Context(), clk, s, orders, errServer))
-	idleTwice(t, clk, s)
-	require.NotContains(t, scopesOf(s), "orders")
-	require.Equal(t, uint64(1), s.Snapshot().Evicted)
-
-	gone := r.of(retry.ScopeEvicted)
-	require.Len(t, gone, 1)
-	require.Equal(t, orders.Key(), gone[0].Scope)
-	require.NotEqual(t, orders, gone[0].Operation, "the operation that drove it out")
-	require.NoError(t, play.Do(t.Context(), clk, s, orders))
-	require.Contains(t, scopesOf(s), "orders")
-}
-
 func TestOperationGoesOnWithAScopeThatWasEvicted(t *testing.T) {
 	t.Parallel()
 	orders := retry.Operation{Scope: "orders"}
-	acquired := func(t *testing.T, s retry.Strategy) retry.Token {
-		t.Helper()
-		token, err := s.AcquireInitialToken(t.Context(), orders)
-		require.NoError(t, err)
-		return token
-	}
-	for name, begin := range map[string]func(t *testing.T, s retry.Strategy) (retry.Token, error){
-		"before its first attempt": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
+	for _, begin := range []func(t *testing.T, s retry.Strategy) retry.Token{
+		func(t *testing.T, s retry.Strategy) retry.Token { t.Helper(); return begun(t, s, "orders") },
+		func(t *testing.T, s retry.Strategy) retry.Token { t.Helper(); return sentIn(t, s, "orders") },
+		func(t *testing.T, s retry.Strategy) retry.Token {
 			t.Helper()
-			return acquired(t, s), nil
+			return granted(t, s, begun(t, s, "orders"), errServer)
 		},
-		"in its first attempt": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
+		func(t *testing.T, s retry.Strategy) retry.Token {
 			t.Helper()
-			token := acquired(t, s)
-			return token, token.Wait(t.Context())
-		},
-		"before its first retry": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
-			t.Helper()
-			return s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
-		},
-		"in its first retry": func(t *testing.T, s retry.Strategy) (retry.Token, error) {
-			t.Helper()
-			token, err := s.RefreshRetryToken(t.Context(), acquired(t, s), errServer)
-			require.NoError(t, err)
-			return token, token.WithoutDelay().Wait(t.Context())
+			token := granted(t, s, begun(t, s, "orders"), errServer)
+			require.NoError(t, token.WithoutDelay().Wait(t.Context()))
+			return token
 		},
 	} {
-		for how, end := range map[string]func(s retry.Strategy, token retry.Token) error{
-			"success": func(s retry.Strategy, token retry.Token) error { return s.RecordSuccess(token, retry.Result{}) },
-			"failure": func(s retry.Strategy, token retry.Token) error { return s.RecordFailure(token, errServer) },
-		} {
-			t.Run(name+", "+how, func(t *testing.T) {
-				t.Parallel()
-				s, clk := play.Adaptive(t, func(c *adaptive.Config) {
-					forgetful(c)
-					c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(500), new(400)
-				})
-				for range 14 { // what a retry costs, so that the scope does not have to stay
-					require.NoError(t, play.Do(t.Context(), clk, s, orders))
-				}
-				token, err := begin(t, s)
-				require.NoError(t, err)
-				idleTwice(t, clk, s)
-				require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
-				require.NoError(t, play.Do(t.Context(), clk, s, orders, errThrottle))
-				anew := scopesOf(s)["orders"]
-				require.NoError(t, end(s, token))
-				require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
+		for _, failure := range []error{nil, errServer} {
+			s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+				forgetful(c)
+				c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(500), new(400)
 			})
-		}
-	}
-}
-
-// An evicted scope comes back with a full quota, so that evictions must not give tokens to retries.
-func TestRetriesInAnOutageAreBoundedForAnyNumberOfKeys(t *testing.T) {
-	t.Parallel()
-	const places, quota, cost = 20, 60, 14
-	for _, mode := range []string{"standard", "adaptive"} {
-		for _, keys := range []int{places, places + 2, 5 * places, 1_000_000} {
-			for _, pause := range []time.Duration{0, idle / places, 2 * idle / places} { // two have sweeps
-				t.Run(fmt.Sprint(mode, ", ", keys, " keys, a call each ", pause), func(t *testing.T) {
-					t.Parallel()
-					clk := &clock.Fake{}
-					config := standard.Config{
-						Clock: clk, Random: func() float64 { return 0 }, MaxScopes: places, ScopeIdle: idle, QuotaCapacity: new(quota),
-					}
-					s, err := standard.New(config)
-					if mode == "adaptive" {
-						s, err = adaptive.New(adaptive.Config{Standard: config})
-					}
-					require.NoError(t, err)
-					retries := 0
-					for i := range 20 * places {
-						err := play.Do(t.Context(), clk, s, retry.Operation{Scope: strconv.Itoa(i % keys)}, errServer, errServer, errServer)
-						refused, ok := errors.AsType[*retry.Error](err)
-						require.True(t, ok)
-						retries += refused.Attempts - 1
-						clk.Advance(pause)
-					}
-					require.LessOrEqual(t, retries, (places+1)*(quota/cost), "of all scopes and the overflow")
-					require.LessOrEqual(t, len(s.Snapshot().Scopes), places+2)
-				})
+			for range 14 { // what a retry costs, so that the scope does not have to stay
+				require.NoError(t, play.Do(t.Context(), clk, s, orders))
 			}
+			token := begin(t, s)
+			idleTwice(t, clk, s)
+			require.NotContains(t, scopesOf(s), "orders", "no operation has begun or ended in it")
+			require.NoError(t, play.Do(t.Context(), clk, s, orders, errThrottle))
+			anew := scopesOf(s)["orders"]
+			if failure != nil {
+				require.NoError(t, s.RecordFailure(token, failure))
+			} else {
+				require.NoError(t, s.RecordSuccess(token, retry.Result{}))
+			}
+			require.Equal(t, anew, scopesOf(s)["orders"], "it is another one")
 		}
 	}
 }
@@ -154,30 +80,6 @@ func TestScopeFunctionKeysTheQuotaAndTheSendRate(t *testing.T) {
 	require.Equal(t, 500-2*14, scopes["ec2/eu-west-1/RunInstances"].Quota)
 }
 
-func TestAccountsAreScopesOfTheirOwn(t *testing.T) {
-	t.Parallel()
-	s, clk := play.Adaptive(t, nil)
-	one := retry.Operation{Account: "111122223333", Service: "dynamodb", Resource: "orders", MaxAttempts: 1}
-	other := one
-	other.Account = "444455556666"
-	require.Error(t, play.Do(t.Context(), clk, s, one, errThrottle))
-	require.NoError(t, play.Do(t.Context(), clk, s, other))
-	scopes := scopesOf(s)
-	require.True(t, scopes["111122223333/dynamodb//orders"].Limited)
-	require.False(t, scopes["444455556666/dynamodb//orders"].Limited)
-}
-
-func TestKeyFunctionMayPutEverythingIntoOneScope(t *testing.T) {
-	t.Parallel()
-	whole := func(retry.Operation) retry.ScopeKey { return retry.ScopeKey{} }
-	s, clk := play.Adaptive(t, func(c *adaptive.Config) { c.Standard.Scope = whole })
-	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}, errThrottle))
-	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}))
-	scopes := scopesOf(s)
-	require.Len(t, scopes, 1)
-	require.True(t, scopes[""].Limited)
-}
-
 // slowBurst is a known limit of some scopes, which stay until their burst has come back.
 func slowBurst(scopes ...string) func(retry.ScopeKey) adaptive.SendLimit {
 	return func(key retry.ScopeKey) adaptive.SendLimit {
@@ -190,10 +92,10 @@ func slowBurst(scopes ...string) func(retry.ScopeKey) adaptive.SendLimit {
 
 func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxScopes, c.Standard.MaxAttempts, c.SendLimit = 1, 1, slowBurst("a")
-		r.use(c)
+		r.Use(c)
 	})
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "a"}))
 	require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{Scope: "b"}, errThrottle))
@@ -207,7 +109,7 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 	}
 	require.Equal(t, map[retry.ScopeKey]bool{{}: false, {Scope: "a"}: true, retry.OverflowKey(): true}, limited)
 	var created []retry.ScopeKey
-	for _, e := range r.of(retry.ScopeCreated) {
+	for _, e := range r.Of(retry.ScopeCreated) {
 		created = append(created, e.Scope)
 	}
 	require.Equal(t, []retry.ScopeKey{{Scope: "a"}, retry.OverflowKey()}, created)
@@ -219,17 +121,11 @@ func TestScopesWithoutAPlaceShareQuotaAndSendRate(t *testing.T) {
 func TestScopesConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	const goroutines, rounds = 8, 200
-	clk := &clock.Fake{}
-	s, err := adaptive.New(adaptive.Config{Standard: standard.Config{
-		Clock: clk, ScopeIdle: 1, MaxQuotaWait: time.Hour,
-		QuotaCapacity: new(goroutines*rounds + 1), QuotaInitial: new(0), RetryCost: goroutines*rounds + 1,
-	}})
-	require.NoError(t, err)
-	hot := retry.Operation{Scope: "hot"}
-	token, err := s.AcquireInitialToken(t.Context(), hot)
-	require.NoError(t, err)
-	token, err = s.RefreshRetryToken(t.Context(), token, errServer)
-	require.NoError(t, err)
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+		c.Standard.ScopeIdle, c.Standard.MaxQuotaWait, c.Standard.RetryCost = 1, time.Hour, goroutines*rounds+1
+		c.Standard.QuotaCapacity, c.Standard.QuotaInitial = new(goroutines*rounds+1), new(0)
+	})
+	token := granted(t, s, begun(t, s, "hot"), errServer)
 	waited := make(chan error)
 	go func() { waited <- token.WithoutDelay().Wait(t.Context()) }()
 	require.NoError(t, clk.BlockUntil(t.Context(), 1))
@@ -237,9 +133,8 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	for g := range goroutines {
 		wg.Go(func() {
 			for i := range rounds {
-				for _, op := range []retry.Operation{hot, {Scope: strconv.Itoa(g) + "/" + strconv.Itoa(i)}} {
-					token, err := s.AcquireInitialToken(t.Context(), op)
-					if err != nil || token.Wait(t.Context()) != nil || s.RecordSuccess(token, retry.Result{}) != nil {
+				for _, op := range []retry.Operation{{Scope: "hot"}, {Scope: fmt.Sprint(g, i)}} {
+					if retry.DoErr(t.Context(), s, op, func(context.Context) error { return nil }) != nil {
 						panic("an operation failed")
 					}
 				}
@@ -249,9 +144,7 @@ func TestScopesConcurrentSafe(t *testing.T) {
 	}
 	wg.Wait()
 	require.Equal(t, goroutines*rounds, scopesOf(s)["hot"].Quota)
-	last, err := s.AcquireInitialToken(t.Context(), hot)
-	require.NoError(t, err)
-	require.NoError(t, s.RecordSuccess(last, retry.Result{}))
+	require.NoError(t, s.RecordSuccess(begun(t, s, "hot"), retry.Result{}))
 	require.NoError(t, <-waited)
 	require.Zero(t, scopesOf(s)["hot"].Quota)
 	require.NoError(t, s.RecordSuccess(token, retry.Result{}))
@@ -287,10 +180,10 @@ func TestScopeWithAnImpossibleLimitIsEvicted(t *testing.T) {
 
 func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 	t.Parallel()
-	r := &recorder{}
+	r := &play.Recorder{}
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		forgetful(c)
-		r.use(c)
+		r.Use(c)
 		c.NewLimiter = func(scope retry.ScopeKey, _ clock.Clock) adaptive.Limiter {
 			if scope.Scope == "bad" {
 				panic("new limiter")
@@ -303,7 +196,7 @@ func TestEvictionIsToldAlthoughTheNewScopeCannotBeMade(t *testing.T) {
 		clk.Advance(idle)
 	}
 	require.Panics(t, func() { _, _ = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: "bad"}) })
-	require.Len(t, r.of(retry.ScopeEvicted), 1)
+	require.Len(t, r.Of(retry.ScopeEvicted), 1)
 	require.EqualValues(t, 1, s.Snapshot().Evicted)
 }
 
@@ -339,8 +232,7 @@ func TestScopeIsNotEvictedWhenABackoffEndsWhileItIsLookedAt(t *testing.T) {
 	})
 	done := make(chan error, 2)
 	for range 2 {
-		next, err := s.RefreshRetryToken(t.Context(), begun(t, s, "orders"), errServer)
-		require.NoError(t, err)
+		next := granted(t, s, begun(t, s, "orders"), errServer)
 		go func() { done <- next.Wait(t.Context()) }()
 	}
 	require.NoError(t, clk.BlockUntil(t.Context(), 2))
@@ -374,62 +266,4 @@ func sentIn(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	token := begun(t, s, scope)
 	require.NoError(t, token.Wait(t.Context()))
 	return token
-}
-
-func TestEveryVerbIsAUseOfTheScope(t *testing.T) {
-	t.Parallel()
-	for name, use := range map[string]func(t *testing.T, s retry.Strategy, token retry.Token){
-		"none": func(*testing.T, retry.Strategy, retry.Token) {},
-		"another operation": func(t *testing.T, s retry.Strategy, _ retry.Token) {
-			t.Helper()
-			begun(t, s, "orders")
-		},
-		"wait": func(t *testing.T, _ retry.Strategy, token retry.Token) {
-			t.Helper()
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel()
-			require.ErrorIs(t, token.Wait(ctx), retry.ErrCanceled)
-		},
-		"refresh": func(t *testing.T, s retry.Strategy, token retry.Token) {
-			t.Helper()
-			_, err := s.RefreshRetryToken(t.Context(), token, errServer)
-			require.NoError(t, err)
-		},
-		"success": func(t *testing.T, s retry.Strategy, token retry.Token) {
-			t.Helper()
-			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-		},
-		"failure": func(t *testing.T, s retry.Strategy, token retry.Token) {
-			t.Helper()
-			require.NoError(t, s.RecordFailure(token, errServer))
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, forgetful)
-			token := begun(t, s, "orders")
-			clk.Advance(idle)
-			begun(t, s, "users") // clears the flag of the first scope
-			use(t, s, token)
-			clk.Advance(idle)
-			begun(t, s, "carts")
-			require.Equal(t, name != "none", scopesOf(s)["orders"].QuotaCapacity > 0)
-		})
-	}
-}
-
-// The record of an operation that has ended serves another operation, which may be in another
-// scope.
-func TestOperationUsesNoScopeButItsOwn(t *testing.T) {
-	t.Parallel()
-	s, clk := play.Adaptive(t, forgetful)
-	first, second := begun(t, s, "orders"), begun(t, s, "users")
-	require.NoError(t, s.RecordSuccess(first, retry.Result{}))
-	require.NoError(t, s.RecordSuccess(second, retry.Result{}))
-	for _, later := range []string{"carts", "bills"} { // each with the record of one of these
-		clk.Advance(idle)
-		begun(t, s, later)
-	}
-	require.NotContains(t, scopesOf(s), "orders")
-	require.NotContains(t, scopesOf(s), "users")
 }

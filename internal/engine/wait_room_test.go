@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -13,81 +12,24 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
-// The service takes 100 ms for an attempt, and the send rate is one a second.
-func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		after, deadline time.Duration // since the end of the attempt before, and since its token
-		want            error
-	}{
-		"there is time for the attempt":                {0, 1200 * time.Millisecond, nil},
-		"the attempt would be cut":                     {0, 1050 * time.Millisecond, retry.ErrDeadline},
-		"the wait would be cut":                        {0, 900 * time.Millisecond, retry.ErrDeadline},
-		"the token is there, and there is little time": {2 * time.Second, 150 * time.Millisecond, context.DeadlineExceeded},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s, attempts := oneASecond(t), 0
-				call := func(ctx context.Context) error {
-					return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
-						attempts++
-						return taking100ms()(ctx)
-					})
-				}
-				for range 20 {
-					require.NoError(t, call(t.Context()))
-				}
-				play.Sleep(t, c.after)
-				made, began := attempts, time.Now()
-				ctx, cancel := context.WithTimeout(t.Context(), c.deadline-100*time.Millisecond)
-				defer cancel()
-
-				err := call(ctx)
-
-				if c.want == nil {
-					require.NoError(t, err)
-					return
-				}
-				require.ErrorIs(t, err, c.want)
-				if c.want == retry.ErrDeadline { //nolint:errorlint // the same value
-					require.Equal(t, made, attempts)
-					require.Equal(t, began, time.Now(), "it is refused at once")
-				} else {
-					require.Equal(t, made+1, attempts)
-				}
-			})
-		})
-	}
-}
-
-// The time that an attempt needs is for the deadline. MaxElapsed is the end of beginnings.
-func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := oneASecond(t)
+// busy plays a test after twenty attempts of 100 ms, with a send rate of one a second.
+func busy(t *testing.T, play func(t *testing.T, s retry.Strategy)) {
+	t.Helper()
+	inBubble(t, adaptive.Config{SendLimit: limit(1)}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		for range 20 {
 			require.NoError(t, retry.DoErr(t.Context(), s, retry.Operation{}, taking100ms()))
 		}
-		play.Sleep(t, 2*time.Second)
-		began := time.Now()
-		err := retry.DoErr(t.Context(), s, retry.Operation{MaxElapsed: 1010 * time.Millisecond}, taking100ms(errServer))
-		require.NoError(t, err)
-		require.InDelta(t, 1100*time.Millisecond, time.Since(began), float64(time.Microsecond))
+		play(t, s)
 	})
 }
 
-// oneASecond returns a strategy whose send rate is one attempt a second.
-func oneASecond(t *testing.T) retry.Strategy {
-	t.Helper()
-	s, err := adaptive.New(adaptive.Config{
-		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1, Ceiling: 1} },
-	})
-	require.NoError(t, err)
-	return s
+func limit(rate ratelimit.Rate) func(retry.ScopeKey) adaptive.SendLimit {
+	return func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: rate, Ceiling: rate} }
 }
 
 // taking100ms returns attempts that fail with each of the errors in turn, and then succeed.
@@ -102,15 +44,50 @@ func taking100ms(errs ...error) func(ctx context.Context) error {
 	}
 }
 
+func TestSendTokenIsNotSpentOnAnAttemptThatTheDeadlineCuts(t *testing.T) {
+	t.Parallel()
+	const ms = time.Millisecond
+	for name, c := range map[string]struct {
+		after, deadline time.Duration // since the end of the attempt before
+		want            error
+		took            time.Duration
+	}{
+		"there is time for the attempt":                {0, 1100 * ms, nil, 1000 * ms},
+		"the attempt would be cut":                     {0, 950 * ms, retry.ErrDeadline, 0},
+		"the wait would be cut":                        {0, 800 * ms, retry.ErrDeadline, 0},
+		"the token is there, and there is little time": {2000 * ms, 50 * ms, context.DeadlineExceeded, 50 * ms},
+	} {
+		busy(t, func(t *testing.T, s retry.Strategy) {
+			t.Helper()
+			play.Sleep(t, c.after)
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), c.deadline)
+			defer cancel()
+			require.ErrorIs(t, retry.DoErr(ctx, s, retry.Operation{}, taking100ms()), c.want, name)
+			require.InDelta(t, c.took, time.Since(began), float64(time.Microsecond), name)
+		})
+	}
+}
+
+// The time that an attempt needs is for the deadline. MaxElapsed is the end of beginnings.
+func TestRetryThatBeginsBeforeMaxElapsedIsMade(t *testing.T) {
+	t.Parallel()
+	busy(t, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
+		play.Sleep(t, 2*time.Second)
+		began := time.Now()
+		err := retry.DoErr(t.Context(), s, retry.Operation{MaxElapsed: 1010 * time.Millisecond}, taking100ms(errServer))
+		require.NoError(t, err)
+		require.InDelta(t, 1100*time.Millisecond, time.Since(began), float64(time.Microsecond))
+	})
+}
+
 // Attempts of 20 s beside attempts of 20 ms: the long ones do not make the short ones fail, which need
 // less than half of their time for the wait.
 func TestLongAttemptsLeaveRoomForShortOnes(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{
-			SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 10, Ceiling: 10} },
-		})
-		require.NoError(t, err)
+	inBubble(t, adaptive.Config{SendLimit: limit(10)}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
 		call := func(ctx context.Context, took time.Duration) error {
 			return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
 				return clock.System{}.Sleep(ctx, took)

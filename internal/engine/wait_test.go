@@ -41,67 +41,49 @@ func TestLimitsOfTheConfigReachTheLimiter(t *testing.T) {
 
 func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name   string
+	limited := retry.ErrSendRateLimited
+	for detail, c := range map[string]struct {
 		change func(c *adaptive.Config)
 		op     retry.Operation
 		reason error
-		detail string
 	}{
-		{
-			"any", func(c *adaptive.Config) { c.NoSendWait = true },
-			retry.Operation{},
-			retry.ErrSendRateLimited, "ratelimit: waiting is not allowed: 2s to wait, 0 ahead, 0.5 tokens/s",
+		"waiting is not allowed: 2s to wait, 0 ahead, 0.5 tokens/s": {
+			func(c *adaptive.Config) { c.NoSendWait = true }, retry.Operation{}, limited,
 		},
-		{
-			"too long", func(c *adaptive.Config) { c.MaxSendWait = 2*time.Second - 1 },
-			retry.Operation{},
-			retry.ErrSendRateLimited, "ratelimit: the wait would be longer than allowed: 2s to wait",
+		"the wait would be longer than allowed: 2s to wait": {
+			func(c *adaptive.Config) { c.MaxSendWait = 2*time.Second - 1 }, retry.Operation{}, limited,
 		},
-		{
-			"past the end of the operation", nil,
-			retry.Operation{MaxElapsed: 2*time.Second - 1},
-			retry.ErrMaxElapsed, "ratelimit: the wait would end too late: 2s to wait",
+		"the wait would end too late: 2s to wait": {
+			func(*adaptive.Config) {}, retry.Operation{MaxElapsed: 2*time.Second - 1}, retry.ErrMaxElapsed,
 		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, func(config *adaptive.Config) {
-				config.Standard.MaxAttempts = 1
-				if c.change != nil {
-					c.change(config)
-				}
-			})
-			require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
-			before := clk.Now()
-			err := play.Do(t.Context(), clk, s, c.op)
-			refusal, ok := errors.AsType[*retry.Error](err)
-			require.True(t, ok)
-			require.Equal(t, c.reason, refusal.Reason)
-			require.Equal(t, 2*time.Second, refusal.Wait)
-			require.ErrorContains(t, err, c.detail)
-			_, ok = errors.AsType[*ratelimit.WaitError](err)
-			require.True(t, ok)
-			require.ErrorIs(t, err, retry.ErrSendRateLimited)
-			require.Equal(t, before, clk.Now(), "at once")
+		s, clk := play.Adaptive(t, func(config *adaptive.Config) {
+			config.Standard.MaxAttempts = 1
+			c.change(config)
 		})
+		require.Error(t, play.Do(t.Context(), clk, s, retry.Operation{}, errThrottle))
+		before := clk.Now()
+		err := play.Do(t.Context(), clk, s, c.op)
+		require.Equal(t, c.reason, play.Refusal(t, err).Reason)
+		require.Equal(t, 2*time.Second, play.Refusal(t, err).Wait)
+		require.ErrorContains(t, err, "ratelimit: "+detail)
+		_, ok := errors.AsType[*ratelimit.WaitError](err)
+		require.True(t, ok)
+		require.ErrorIs(t, err, limited)
+		require.Equal(t, before, clk.Now(), "at once")
 	}
 }
 
 func TestOperationThatMayTakeCenturiesWaitsForItsToken(t *testing.T) {
 	t.Parallel()
-	for name, op := range map[string]retry.Operation{
-		"instant":  {NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)},
-		"duration": {MaxElapsed: math.MaxInt64},
+	for _, op := range []retry.Operation{
+		{NotAfter: time.Date(9999, 12, 31, 23, 59, 59, 0, time.UTC)}, {MaxElapsed: math.MaxInt64},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, nil)
-			require.NoError(t, play.Do(t.Context(), clk, s, op, errThrottle))
-			before := clk.Now()
-			require.NoError(t, play.Do(t.Context(), clk, s, op))
-			require.Positive(t, clk.Now().Sub(before), "it has waited")
-		})
+		s, clk := play.Adaptive(t, nil)
+		require.NoError(t, play.Do(t.Context(), clk, s, op, errThrottle))
+		before := clk.Now()
+		require.NoError(t, play.Do(t.Context(), clk, s, op))
+		require.Positive(t, clk.Now().Sub(before), "it has waited")
 	}
 }
 
@@ -111,10 +93,8 @@ func TestErrorOfALimiterOfTheUser(t *testing.T) {
 	l := &scripted{err: errOwn}
 	s, clk := play.Adaptive(t, l.use)
 	err := play.Do(t.Context(), clk, s, retry.Operation{})
-	refusal, ok := errors.AsType[*retry.Error](err)
-	require.True(t, ok)
-	require.Equal(t, retry.ErrSendRateLimited, refusal.Reason)
-	require.Equal(t, errOwn, refusal.Detail)
+	require.Equal(t, retry.ErrSendRateLimited, play.Refusal(t, err).Reason)
+	require.Equal(t, errOwn, play.Refusal(t, err).Detail)
 	require.EqualError(t, err, "retry: client-side: held back by the send rate: no route to the fleet (0 attempts)")
 	require.Empty(t, l.reports, "an attempt that was refused is not reported")
 }
@@ -132,14 +112,12 @@ func (l slow) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, erro
 
 func TestLimiterOfTheUserThatWaitsTooLongSendsNothing(t *testing.T) {
 	t.Parallel()
-	clk, l := &clock.Fake{}, &scripted{}
-	s, err := adaptive.New(adaptive.Config{
-		Standard:   standard.Config{Clock: clk},
-		SendCost:   3,
-		NewLimiter: func(retry.ScopeKey, clock.Clock) adaptive.Limiter { return slow{l, clk} },
+	l := &scripted{}
+	s, _ := play.Adaptive(t, func(c *adaptive.Config) {
+		c.SendCost = 3
+		useLimiter(slow{l, c.Standard.Clock.(*clock.Fake)})(c)
 	})
-	require.NoError(t, err)
-	_, err = retry.Do(t.Context(), s, retry.Operation{MaxElapsed: time.Second}, play.Answers())
+	_, err := retry.Do(t.Context(), s, retry.Operation{MaxElapsed: time.Second}, play.Answers())
 	require.NoError(t, err)
 	require.Empty(t, l.given)
 	late, err := s.AcquireInitialToken(t.Context(), retry.Operation{MaxElapsed: time.Second - 1})
@@ -162,46 +140,37 @@ func TestLimiterOfTheUserThatIsNilIsOneOfOurs(t *testing.T) {
 
 func TestBackoffAndSendWaitTogetherPastTheDeadlineAreRefusedAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name     string
+	for want, c := range map[error]struct {
 		op       retry.Operation
 		deadline time.Duration
-		want     error
 	}{
-		{"deadline", retry.Operation{}, 2 * time.Second, retry.ErrDeadline},
-		{"end of the operation", retry.Operation{MaxElapsed: 2*time.Second - 1}, time.Hour, retry.ErrMaxElapsed},
+		retry.ErrDeadline:   {retry.Operation{}, 2 * time.Second},
+		retry.ErrMaxElapsed: {retry.Operation{MaxElapsed: 2*time.Second - 1}, time.Hour},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			s, clk := play.Adaptive(t, nil)
-			ctx, cancel := clk.WithTimeout(t.Context(), c.deadline)
-			defer cancel()
-			// There is time for a second of backoff, but the token takes two. The clock stands
-			// still.
-			_, err := retry.Do(ctx, s, c.op, play.Answers(errThrottle))
-			require.ErrorIs(t, err, c.want)
-			require.ErrorIs(t, err, errThrottle)
-			require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "nothing was charged")
-			require.Empty(t, clk.Waits())
-		})
+		s, clk := play.Adaptive(t, nil)
+		ctx, cancel := clk.WithTimeout(t.Context(), c.deadline)
+		defer cancel()
+		// There is time for a second of backoff, but the token takes two. The clock stands still.
+		_, err := retry.Do(ctx, s, c.op, play.Answers(errThrottle))
+		require.ErrorIs(t, err, want)
+		require.ErrorIs(t, err, errThrottle)
+		require.Equal(t, 500, s.Snapshot().Scopes[0].Quota, "nothing was charged")
+		require.Empty(t, clk.Waits())
 	}
 }
 
 func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s, err := adaptive.New(adaptive.Config{
-			Standard:     standard.Config{MaxAttempts: 1},
-			MaxSendQueue: 1,
-			SendLimit:    func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 2} },
-		})
-		require.NoError(t, err)
-		first, err := s.AcquireInitialToken(t.Context(), retry.Operation{})
-		require.NoError(t, err)
-		require.NoError(t, first.Wait(t.Context()))
+	inBubble(t, adaptive.Config{
+		Standard:     standard.Config{MaxAttempts: 1},
+		MaxSendQueue: 1,
+		SendLimit:    func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 2} },
+	}, func(t *testing.T, s retry.Strategy) {
+		t.Helper()
+		first := play.Sent(t, s)
 		ctx, cancel := context.WithTimeout(t.Context(), 600*time.Millisecond)
 		defer cancel()
-		second, begun := make(chan error, 1), time.Now()
+		second, began := make(chan error, 1), time.Now()
 		go func() {
 			_, err := retry.Do(ctx, s, retry.Operation{}, play.Answers()) // in half a second
 			second <- err
@@ -210,49 +179,24 @@ func TestAttemptThatCannotBeSentInTimeAfterACutMakesRoomInTheQueue(t *testing.T)
 
 		require.NoError(t, s.RecordFailure(first, errThrottle))
 
-		err = <-second
-		require.Equal(t, begun, time.Now(), "at once")
-		require.ErrorIs(t, err, retry.ErrDeadline)
-		require.ErrorIs(t, err, context.DeadlineExceeded)
-		require.ErrorIs(t, err, retry.ErrSendRateLimited)
-		refusal, ok := errors.AsType[*retry.Error](err)
-		require.True(t, ok)
-		require.Equal(t, 714285715*time.Nanosecond, refusal.Wait)
+		err := <-second
+		require.Equal(t, began, time.Now(), "at once")
+		for _, want := range []error{retry.ErrDeadline, context.DeadlineExceeded, retry.ErrSendRateLimited} {
+			require.ErrorIs(t, err, want)
+		}
+		require.Equal(t, 714285715*time.Nanosecond, play.Refusal(t, err).Wait)
 		_, err = retry.Do(t.Context(), s, retry.Operation{}, play.Answers())
 		require.NoError(t, err, "the queue is free")
 	})
 }
 
-// counted counts the send tokens that its scope has given out and taken back.
-type counted struct {
-	*sendrate.Limiter
-	acquired, given float64
-}
-
-func (l *counted) Acquire(ctx context.Context, r ratelimit.Request) (time.Time, error) {
-	sent, err := l.Limiter.Acquire(ctx, r)
-	if err == nil {
-		l.acquired += r.Cost
-	}
-	return sent, err
-}
-
-func (l *counted) Give(r ratelimit.Request) {
-	l.given += r.Cost
-	l.Limiter.Give(r)
-}
-
 // A test that fails in an observer ends the goroutine of the operation.
 func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	t.Parallel()
-	var limiter *counted
-	unruly := false
+	limiter, unruly := &books{}, false
 	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
 		c.Standard.MaxAttempts, c.SendCost = 1, 2
-		c.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			limiter = &counted{Limiter: sendrate.NewLimiter(sendrate.Config{Cost: 2}, clk)}
-			return limiter
-		}
+		useLimiter(limiter.of(sendrate.Config{Cost: 2}, c.Standard.Clock))(c)
 		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if unruly && e.Kind == retry.SendWaitEnded {
 				runtime.Goexit()
@@ -271,23 +215,5 @@ func TestObserverThatEndsTheGoroutineAfterASendWaitLosesNoToken(t *testing.T) {
 	unruly = false
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}))
 	require.Equal(t, 4*time.Second, clk.Now().Sub(start), "its tokens are there")
-	require.InDelta(t, 2*2, limiter.acquired-limiter.given, 0, "two attempts were made")
-}
-
-func TestWaitAfterARefusalCountsTheAttemptThatWasMade(t *testing.T) {
-	t.Parallel()
-	s, _ := newStandard(t, func(c *standard.Config) { c.QuotaInitial = new(0) })
-	tok, err := s.AcquireInitialToken(t.Context(), retry.Operation{LongPolling: true})
-	require.NoError(t, err)
-	require.NoError(t, tok.Wait(t.Context()))
-	refused, err := s.RefreshRetryToken(t.Context(), tok, errServer)
-	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	for range 2 {
-		var got *retry.Error
-		require.ErrorAs(t, refused.Wait(ctx), &got)
-		require.Equal(t, retry.ErrCanceled, got.Reason)
-		require.Equal(t, 1, got.Attempts)
-	}
+	require.EqualValues(t, 2, limiter.acquired.Load()-limiter.given.Load(), "two attempts were made")
 }
