@@ -41,6 +41,7 @@ func TestAttemptTimeoutLeavesTheBodyAlone(t *testing.T) {
 		{3 * time.Second, 3 * time.Second, context.DeadlineExceeded},
 	} {
 		bubble(t, c.ofClient.String(), func(t *testing.T) {
+			t.Helper()
 			client := clientOf(t, slow(time.Second-1, time.Hour), httpretry.Config{AttemptTimeout: within(time.Second)})
 			client.Timeout = c.ofClient
 			start := time.Now()
@@ -100,6 +101,7 @@ func TestALimitOfTheBaseIsRetriedAsATimeout(t *testing.T) {
 	} {
 		for where, status := range map[string]int{"before the headers": 0, "in the body": http.StatusBadRequest} {
 			bubble(t, name+"/"+where, func(t *testing.T) {
+				t.Helper()
 				var seen events
 				attempts := 0
 				inner := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -168,6 +170,7 @@ func TestCallerEndsARequest(t *testing.T) {
 			}
 			for _, limit := range []time.Duration{0, left, time.Minute} {
 				bubble(t, c.name+" "+where+" within "+limit.String(), func(t *testing.T) {
+					t.Helper()
 					attempts := 0
 					client := clientOf(t, func(w http.ResponseWriter, r *http.Request) { attempts++; service(w, r) },
 						httpretry.Config{AttemptTimeout: within(limit)})
@@ -235,6 +238,7 @@ func TestTimeOfAnUpload(t *testing.T) {
 		"not replayable":     {size: 1 << 20, part: 1 << 20, answer: never, change: once, want: 9 * second},
 	} {
 		bubble(t, name, func(t *testing.T) {
+			t.Helper()
 			ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
 			defer cancel()
 			request := newRequest(t, http.MethodPut, strings.Repeat("x", c.size)).WithContext(ctx)
@@ -328,6 +332,7 @@ func TestBodyThatIsDoneWithReleasesItsContext(t *testing.T) {
 		"there is none":   {http.NoBody, nil},
 	} {
 		bubble(t, name, func(t *testing.T) {
+			t.Helper()
 			var attempt *http.Request
 			transport := newTransport(t, httpretry.Config{
 				Strategy: on(t, nil), AttemptTimeout: within(time.Second),

@@ -71,6 +71,7 @@ func TestWaitThatWouldPassTheDeadline(t *testing.T) {
 		for _, mode := range []string{"standard", "adaptive"} {
 			for _, asError := range []bool{false, true} {
 				bubble(t, fmt.Sprintf("%s/of the client %t/as an error %t", mode, ofClient, asError), func(t *testing.T) {
+					t.Helper()
 					client := &http.Client{Transport: newTransport(t, httpretry.Config{
 						Strategy: modes(t, standard.Config{})[mode], Base: always("slow down", "Retry-After", "10"), RefusalAsError: asError,
 					})}

@@ -22,7 +22,7 @@ func TestConfigOutOfRange(t *testing.T) {
 	for want, config := range map[string]httpretry.Config{
 		"httpretry: Strategy: must be set\nhttpretry: MaxAttempts -1: must not be negative\n" +
 			"httpretry: AttemptTimeout: retry: FixedTimeout.First -2ns: must be more than zero": {MaxAttempts: -1, AttemptTimeout: within(-2)},
-		"a nil *httpretry_test.around":             {Strategy: (*around)(nil)},
+		"a nil *httpretry_test.around":       {Strategy: (*around)(nil)},
 		"a httpretry_test.around around nil": {Strategy: around{}},
 	} {
 		_, err := httpretry.New(config)

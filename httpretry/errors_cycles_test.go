@@ -49,7 +49,7 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 		return nil, errors.Join(r.Context().Err(), err)
 	}
 	inTheBody := func(_ *http.Request, err error) (*http.Response, error) {
-		return &http.Response{StatusCode: 503, ContentLength: -1, Body: io.NopCloser(iotest.ErrReader(err))}, nil
+		return &http.Response{StatusCode: http.StatusServiceUnavailable, ContentLength: -1, Body: io.NopCloser(iotest.ErrReader(err))}, nil
 	}
 	const exhausted, second = "client-side: attempts exhausted", time.Second
 	for _, c := range []struct {
@@ -83,6 +83,7 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 		self.inner, list.inner = &ring{self}, []error{list, list, nil, list}
 		for kind, err := range map[string]error{"two that wrap each other": self, "a list of itself": list, "its own refusal": open} {
 			bubble(t, c.name+"/"+kind, func(t *testing.T) {
+				t.Helper()
 				send := func() error {
 					config := httpretry.Config{Strategy: on(t, nil), RefusalAsError: true}
 					config.Base = roundTripFunc(func(r *http.Request) (*http.Response, error) { return c.base(r, err) })
@@ -98,7 +99,7 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 					got = send()
 				}
 				require.Contains(t, fmt.Sprint(got), c.want)
-				asked, ok := got.(interface{ Unwrap() []error }).Unwrap()[0].(interface{ Timeout() bool }) //nolint:errorlint,forcetypeassert // of errors.Join
+				asked, ok := got.(interface{ Unwrap() []error }).Unwrap()[0].(interface{ Timeout() bool }) //nolint:forcetypeassert // of errors.Join
 				require.Equal(t, c.timeout, ok && asked.Timeout())
 			})
 		}

@@ -59,6 +59,7 @@ func TestStalledBodyHoldsTheCallerForASecondAtMost(t *testing.T) {
 	} {
 		for _, limit := range []time.Duration{0, time.Minute} {
 			bubble(t, fmt.Sprint(c.name, "/", limit), func(t *testing.T) {
+				t.Helper()
 				attempts := 0
 				client := clientOf(t, func(w http.ResponseWriter, r *http.Request) { attempts++; c.server.ServeHTTP(w, r) },
 					httpretry.Config{AttemptTimeout: within(limit)})
@@ -87,6 +88,7 @@ func TestStalledBodyThatIsClosedLeavesNothing(t *testing.T) {
 	for _, status := range []int{404, 503} {
 		for _, how := range []string{"closed", "closed during a read", "canceled"} {
 			bubble(t, fmt.Sprint(status, "/", how), func(t *testing.T) {
+				t.Helper()
 				client := clientOf(t, (&stalling{status: status, kind: "application/json", first: `{"`, after: time.Hour}).ServeHTTP, httpretry.Config{})
 				ctx, cancel := context.WithCancel(t.Context())
 				defer cancel()
@@ -116,6 +118,7 @@ func TestEndOfTheAttemptComesBeforeTheSecond(t *testing.T) {
 	t.Parallel()
 	for kind, more := range map[string]time.Duration{"application/json": 500 * time.Millisecond, "text/html": 0} {
 		bubble(t, kind, func(t *testing.T) {
+			t.Helper()
 			client := clientOf(t, (&stalling{status: 503, kind: kind, after: time.Hour}).ServeHTTP,
 				httpretry.Config{AttemptTimeout: within(500 * time.Millisecond), MaxAttempts: 2})
 			start := time.Now()

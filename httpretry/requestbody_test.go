@@ -38,6 +38,7 @@ func TestAnswerBeforeTheBodyIsSentComesBack(t *testing.T) {
 		{status: 503, size: long, attempts: 1, connections: 1, stream: true},
 	} {
 		bubble(t, fmt.Sprintf("%d/%d bytes/stream %t", c.status, c.size, c.stream), func(t *testing.T) {
+			t.Helper()
 			network := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				_, _ = r.Body.Read(make([]byte, 1))
 				if r.ContentLength <= short {
@@ -120,6 +121,7 @@ func TestBodyThatIsClosedUnderTheAnswer(t *testing.T) {
 	} {
 		for _, stream := range []bool{false, true} {
 			bubble(t, fmt.Sprint(c.name, "/stream ", stream), func(t *testing.T) {
+				t.Helper()
 				attempts, rest := 0, make(chan struct{})
 				network := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 					attempts++

@@ -38,7 +38,7 @@ func TestRequestWithoutAnAttemptTakesNothing(t *testing.T) {
 		rt   http.RoundTripper
 		want string // part of the error, or of the panic
 	}{
-		{"a transport of nobody", t.Context(), &httpretry.Transport{}, notMade},
+		{"a zero transport", t.Context(), &httpretry.Transport{}, notMade},
 		{"no transport", t.Context(), (*httpretry.Transport)(nil), notMade},
 		{"a client without a strategy", t.Context(), httpretry.NewClient(nil).Transport, "httpretry: Strategy: must be set"},
 		{"a client with half a strategy", t.Context(), httpretry.NewClient(around{}).Transport, "around nil"},
@@ -82,7 +82,8 @@ func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	for _, transport := range []*httpretry.Transport{
 		newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base}),
 		newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}}), // which has no such method
-		{}, nil,
+		{},
+		nil,
 	} {
 		(&http.Client{Transport: transport}).CloseIdleConnections()
 	}
@@ -101,6 +102,7 @@ func TestTransportConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	for name, s := range modes(t, standard.Config{Random: func() float64 { return 0 }}) {
 		bubble(t, name, func(t *testing.T) {
+			t.Helper()
 			var attempts, answered, fine atomic.Int64
 			client := clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
 				if attempts.Add(1)%3 != 0 {
