@@ -47,6 +47,6 @@ func TestUnavailableServiceIsAThrottleForFirehose(t *testing.T) {
 
 func TestMarkOfAnEntryCounts(t *testing.T) {
 	t.Parallel()
-	marked := &classify.JudgedError{Verdict: classify.Forbidden(), Err: entry.CodeError("ThrottlingException")}
+	marked := &classify.JudgedError{Verdict: forbidden, Err: entry.CodeError("ThrottlingException")}
 	require.True(t, classify.Outcome{Err: entry.Error{Err: marked}}.Judge(classify.Default(), nil).Forbids())
 }
