@@ -11,8 +11,7 @@ import (
 
 func TestHardQuotaIsFinalUnlessItsCodeIsThatOfAThrottle(t *testing.T) {
 	t.Parallel()
-	_, quotas := readHardQuotas(t)
-	require.NotEmpty(t, quotas)
+	_, quotas := hardQuotas.read(t)
 	hard := classify.NewChain(classify.Default(), classify.HardQuotas())
 	for _, q := range quotas {
 		code := isThrottleCode(q.code)
@@ -52,7 +51,7 @@ func TestHardQuotasAreNoRates(t *testing.T) {
 		{"OAM", "InternalServiceFault", 500, transient, false},
 		{"OAM", "", 429, throttle, false},
 	} {
-		got := classify.Default().Classify(hardQuota{c.service, c.code, 0}.outcome(c.status))
+		got := classify.Default().Classify(modeledError{service: c.service, code: c.code}.outcome(c.status))
 		require.Equal(t, c.quota, got.HardQuota(), "%+v", c)
 		require.Equal(t, c.want.Kind(), got.Kind(), "%+v", c)
 		require.Equal(t, c.want.Retryable(), got.Retryable(), "%+v", c)
@@ -61,7 +60,7 @@ func TestHardQuotasAreNoRates(t *testing.T) {
 
 func TestErrorThatSaysItIsAThrottleIsRetriedAlsoWithTheCodeOfAHardQuota(t *testing.T) {
 	t.Parallel()
-	o := hardQuota{"OAM", "ServiceQuotaExceededException", 0}.outcome(429)
+	o := modeledError{service: "OAM", code: "ServiceQuotaExceededException"}.outcome(429)
 	o.Err = fmt.Errorf("%w: %w", o.Err, throttlingError(true))
 	got := classify.Default().Classify(o)
 	require.Equal(t, classify.Throttling, got.Kind())

@@ -3,15 +3,13 @@ package classify_test
 import (
 	"context"
 	"crypto/x509"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -228,49 +226,6 @@ func TestTextsOfOthersAreFinal(t *testing.T) {
 	}
 }
 
-func TestServerThatIsAnother(t *testing.T) {
-	t.Parallel()
-	client, _ := newClient(t)
-	server := httptest.NewUnstartedServer(http.NotFoundHandler())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.StartTLS()
-	t.Cleanup(server.Close)
-	err := send(t.Context(), t, client, http.MethodGet, server.URL, nil)
-	require.ErrorContains(t, err, "certificate")
-	require.Equal(t, transient, verdictOf(err), err)
-}
-
-// TestCallersThatGiveUp ends the request from the caller's side, with and
-// without a timeout of the client that does not pass.
-func TestCallersThatGiveUp(t *testing.T) {
-	t.Parallel()
-	for _, limit := range []time.Duration{0, time.Hour} {
-		for where, text := range map[string]string{"awaiting headers": "", "in the body": begun} {
-			for _, ended := range []error{context.Canceled, context.DeadlineExceeded} {
-				t.Run(fmt.Sprint(ended, " ", where, " ", limit), func(t *testing.T) {
-					t.Parallel()
-					ctx, cancel := context.WithCancel(t.Context())
-					defer cancel()
-					if ended == context.DeadlineExceeded { //nolint:errorlint // of the table
-						ctx, cancel = context.WithTimeout(ctx, impatient)
-						defer cancel()
-					}
-					client, _ := newClient(t)
-					client.Timeout = limit
-					err := send(ctx, t, client, http.MethodGet, "http://"+listen(t, after(func(c net.Conn) {
-						if ended == context.Canceled { //nolint:errorlint // of the table
-							cancel()
-						}
-						until(text)(c)
-					})), nil)
-					require.ErrorIs(t, err, ended)
-					require.Equal(t, none, verdictOfGone(err), err)
-				})
-			}
-		}
-	}
-}
-
 // Error codes of RFC 9113.
 const codeNone, codeProtocol, codeInternal, codeRefused, codeTooMuch = 0, 1, 2, 7, 11
 
@@ -341,23 +296,13 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 // TestStreamsThatAreReset: a reset is what HTTP/2 has for a connection that is cut, unless the server blames the client.
 func TestStreamsThatAreReset(t *testing.T) {
 	t.Parallel()
-	for code, want := range []classify.Verdict{
-		0x0: transient, // NO_ERROR
-		0x1: none,      // PROTOCOL_ERROR
-		0x2: transient, // INTERNAL_ERROR
-		0x3: none,      // FLOW_CONTROL_ERROR
-		0x4: transient, // SETTINGS_TIMEOUT
-		0x5: none,      // STREAM_CLOSED
-		0x6: none,      // FRAME_SIZE_ERROR
-		0x7: transient, // REFUSED_STREAM
-		0x8: transient, // CANCEL
-		0x9: none,      // COMPRESSION_ERROR
-		0xa: transient, // CONNECT_ERROR
-		0xb: transient, // ENHANCE_YOUR_CALM
-		0xc: none,      // INADEQUATE_SECURITY
-		0xd: none,      // HTTP_1_1_REQUIRED
-		0xe: transient, // unassigned
-	} {
+	// PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR, COMPRESSION_ERROR, INADEQUATE_SECURITY, HTTP_1_1_REQUIRED
+	blames := []int{0x1, 0x3, 0x5, 0x6, 0x9, 0xc, 0xd}
+	for code := range 0xf { // the last one is unassigned
+		want := transient
+		if slices.Contains(blames, code) {
+			want = none
+		}
 		for when, frames := range map[string][]pipenet.Frame{
 			"before the headers": {pipenet.ResetStream(uint32(code))},
 			"in the body":        {pipenet.Begun(), pipenet.ResetStream(uint32(code))},
@@ -419,61 +364,6 @@ func TestAnswersAreNotAskedForTheirTexts(t *testing.T) {
 		asked := 0
 		verdictOf(errors.Join(loudError{&asked}, c.around))
 		require.Equal(t, c.want, asked, name)
-	}
-}
-
-// TestAnswersOfNameServersInGo126 asks the resolver of net, by itself and in a
-// request of net/http, for a name that a server answers with each response code.
-func TestAnswersOfNameServersInGo126(t *testing.T) {
-	t.Parallel()
-	for code, want := range map[byte]classify.Verdict{
-		1: transient, // FORMERR
-		2: transient, // SERVFAIL
-		3: none,      // NXDOMAIN
-		4: transient, // NOTIMP
-		5: transient, // REFUSED
-	} {
-		t.Run(fmt.Sprint("code ", code), func(t *testing.T) {
-			t.Parallel()
-			resolver := &net.Resolver{PreferGo: true, Dial: func(context.Context, string, string) (net.Conn, error) {
-				client, server := net.Pipe()
-				go answerQueries(server, code)
-				return client, nil
-			}}
-			_, err := resolver.LookupHost(t.Context(), "service.example.")
-			lookup, ok := errors.AsType[*net.DNSError](err)
-			require.True(t, ok, "%v", err)
-			require.Equal(t, code == 2, lookup.IsTemporary)
-			require.Equal(t, code == 3, lookup.IsNotFound)
-			require.Equal(t, want, verdictOf(err))
-
-			client, transport := newClient(t)
-			transport.DialContext = (&net.Dialer{Resolver: resolver}).DialContext
-			err = send(t.Context(), t, client, http.MethodGet, "http://service.example./", nil)
-			require.ErrorAs(t, err, &lookup)
-			require.Equal(t, want, verdictOf(err))
-		})
-	}
-}
-
-// answerQueries answers each query of a connection with the query itself, made a
-// response with the code. The messages are as in TCP: their length comes first.
-func answerQueries(conn net.Conn, code byte) {
-	defer func() { _ = conn.Close() }()
-	for {
-		var length [2]byte
-		if _, err := io.ReadFull(conn, length[:]); err != nil {
-			return
-		}
-		message := make([]byte, binary.BigEndian.Uint16(length[:]))
-		if _, err := io.ReadFull(conn, message); err != nil {
-			return
-		}
-		message[2] |= 0x80 // a response
-		message[3] = message[3]&0xf0 | code
-		if _, err := conn.Write(append(length[:], message...)); err != nil {
-			return
-		}
 	}
 }
 

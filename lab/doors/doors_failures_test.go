@@ -49,6 +49,7 @@ func failures() []failure {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
 		})},
 		{name: "name server fails", make: dialing(lookup(2))},
+		{name: "name server refuses", make: dialing(lookup(5))},
 		{name: "no such name", why: "go-retryablehttp retries whatever is no answer", make: dialing(lookup(3))},
 		{name: "TLS handshake cut", make: overTLS(hello(""))},
 		{name: "TLS alert", make: overTLS(hello("\x15\x03\x01\x00\x02\x02\x28"))},
