@@ -216,12 +216,9 @@ func TestSkewCodes(t *testing.T) {
 
 func TestStatusOfEveryNumber(t *testing.T) {
 	t.Parallel()
-	opinion := func(status int) classify.Verdict {
-		return classify.Status().Classify(classify.Outcome{Err: statusError(status)})
-	}
 	got := map[int]classify.Verdict{}
 	for status := -1; status <= 1000; status++ {
-		if v := opinion(status); v != (none) {
+		if v := classify.Status().Classify(classify.Outcome{Err: statusError(status)}); v != none {
 			got[status] = v
 		}
 	}
@@ -230,6 +227,4 @@ func TestStatusOfEveryNumber(t *testing.T) {
 		want[status] = transient
 	}
 	require.Equal(t, want, got)
-	require.Equal(t, none, opinion(math.MaxInt))
-	require.Equal(t, none, opinion(math.MinInt))
 }

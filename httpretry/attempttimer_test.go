@@ -273,24 +273,40 @@ func TestLearnedTimeoutLeavesRequestsThatAreNotSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		timeout, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: 1, Ceiling: time.Minute})
 		require.NoError(t, err)
-		strategy := on(t, nil)
-		send := func(method string, takes time.Duration, change ...func(r *http.Request)) (attempts int) {
-			r := newRequest(t, method, "abc")
-			for _, change := range change {
-				change(r)
-			}
-			got := try(t, httpretry.Config{Strategy: strategy, AttemptTimeout: timeout, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		takes, status := time.Duration(0), http.StatusServiceUnavailable
+		config := httpretry.Config{
+			Strategy: on(t, nil), AttemptTimeout: timeout,
+			Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
 				_, _ = io.Copy(io.Discard, r.Body)
 				d := takes
 				takes = 10 * time.Millisecond
 				if !pause(r.Context(), d) {
 					return nil, r.Context().Err()
 				}
-				return scripted{status: http.StatusOK}.RoundTrip(r)
-			})}, r)
+				return scripted{status: status}.RoundTrip(r)
+			}),
+			Policy: func(response *http.Response, err error) error {
+				if response != nil {
+					return nil // whatever its status
+				}
+				return err
+			},
+		}
+		send := func(method string, first time.Duration, change ...func(r *http.Request)) (attempts int) {
+			takes = first
+			r := newRequest(t, method, "abc")
+			for _, change := range change {
+				change(r)
+			}
+			got := try(t, config, r)
 			require.NoError(t, got.err)
 			return got.attempts
 		}
+		for range 100 {
+			send(http.MethodPut, 10*time.Millisecond)
+		}
+		require.Equal(t, 1, send(http.MethodPut, 9*time.Second), "nothing is learned from failures")
+		status = http.StatusOK
 		for range 100 {
 			send(http.MethodPut, 10*time.Millisecond)
 			send(http.MethodPost, 10*time.Millisecond)

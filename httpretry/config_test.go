@@ -11,9 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -40,40 +38,6 @@ func TestEditsOfAContext(t *testing.T) {
 	require.Equal(t, 5, attemptsWith(httpretry.With(once, func(c *httpretry.Config) { c.MaxAttempts *= 5 })), "the outer edit comes first")
 	require.Equal(t, 3, attemptsWith(t.Context()))
 	require.Equal(t, 3, attemptsWith(httpretry.With(t.Context(), nil)))
-}
-
-// With retry.Once the loop around the client makes all attempts.
-func TestOnceIsOneAttemptForEachRequest(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		change   func(context.Context) context.Context
-		refusal  string
-		attempts int
-		products []int
-	}{
-		{retry.Once, "(1 attempt of 1", 2, nil},
-		{func(ctx context.Context) context.Context { return ctx }, "(5 attempts of 5", 10, []int{10, 10}},
-	} {
-		clk, seen, attempts := &clock.Fake{}, events{}, 0
-		s := modes(t, standard.Config{Clock: clk, Observer: &seen})["adaptive"]
-		transport := newTransport(t, httpretry.Config{Strategy: s, MaxAttempts: 5, Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-			attempts++
-			return scripted{status: 503}.RoundTrip(r)
-		})})
-		clk.Run(func() {
-			_ = retry.DoErr(t.Context(), s, retry.Operation{MaxAttempts: 2}, func(ctx context.Context) error {
-				refusal := exchange(transport, newRequest(t, http.MethodGet, "").WithContext(c.change(ctx))).refusal
-				require.ErrorContains(t, refusal, c.refusal)
-				return refusal
-			})
-		})
-		require.Equal(t, c.attempts, attempts)
-		var products []int
-		for _, e := range seen.of(retry.LoopNested) {
-			products = append(products, e.MaxAttempts)
-		}
-		require.Equal(t, c.products, products)
-	}
 }
 
 func TestPolicy(t *testing.T) {

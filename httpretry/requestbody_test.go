@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -18,56 +17,6 @@ import (
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/retry"
 )
-
-const short, long = 100 << 10, 1 << 20 // the server closes the connection of a long body
-
-// TestAnswerBeforeTheBodyIsSentComesBack: the server answers when it has read a byte of the body, and reads the rest of a
-// short one then.
-func TestAnswerBeforeTheBodyIsSentComesBack(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		status, size, attempts, connections int
-		stream                              bool
-	}{
-		{status: 200, size: short, attempts: 1, connections: 1},
-		{status: 413, size: short, attempts: 1, connections: 1},
-		{status: 503, size: short, attempts: 3, connections: 1},
-		{status: 503, size: short, attempts: 1, connections: 1, stream: true},
-		{status: 200, size: long, attempts: 1, connections: 1},
-		{status: 503, size: long, attempts: 3, connections: 3},
-		{status: 503, size: long, attempts: 1, connections: 1, stream: true},
-	} {
-		bubble(t, fmt.Sprintf("%d/%d bytes/stream %t", c.status, c.size, c.stream), func(t *testing.T) {
-			t.Helper()
-			network := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				_, _ = r.Body.Read(make([]byte, 1))
-				if r.ContentLength <= short {
-					_ = http.NewResponseController(w).EnableFullDuplex() // else the server reads it before it answers
-				}
-				w.Header().Set("Content-Length", "6")
-				w.WriteHeader(c.status)
-				_, _ = io.WriteString(w, "answer")
-				_ = http.NewResponseController(w).Flush()
-				if r.ContentLength <= short {
-					_, _ = io.Copy(io.Discard, r.Body)
-				}
-			}))
-			inner := network.Transport()
-			t.Cleanup(inner.CloseIdleConnections)
-			request := newRequest(t, http.MethodPut, strings.Repeat("x", c.size))
-			if c.stream {
-				request.GetBody = nil
-			}
-			got := try(t, httpretry.Config{Strategy: on(t, nil), Base: inner}, request)
-			require.NoError(t, errors.Join(got.err, got.bodyErr))
-			require.Equal(t, c.status, got.status)
-			require.Equal(t, "answer", got.body)
-			require.Equal(t, c.attempts, got.attempts)
-			require.EqualValues(t, c.connections, network.Dials())
-			pause(t.Context(), time.Second) // the server closes a connection half a second late
-		})
-	}
-}
 
 // earlyClosed is a body that its caller closes before net/http has read it to its end. After the
 // text, Read waits for Close.

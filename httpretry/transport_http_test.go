@@ -143,30 +143,6 @@ func (s *summed) Read(p []byte) (int, error) {
 
 func (*summed) Close() error { return nil }
 
-// A stream of which the server has not asked for a byte can be sent again.
-func TestExpectedBodyIsSentWhenItIsWanted(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		attempts := 0
-		inner := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if attempts++; attempts < 3 {
-				w.WriteHeader(http.StatusServiceUnavailable)
-				return
-			}
-			_, _ = io.Copy(w, r.Body)
-		})).Transport()
-		inner.ExpectContinueTimeout = time.Hour
-		defer inner.CloseIdleConnections()
-		request, body := newRequest(t, http.MethodPut, ""), newBody("body")
-		request.Body, request.GetBody, request.ContentLength = body, nil, 4
-		request.Header.Set("Expect", "100-continue")
-		got := try(t, httpretry.Config{Strategy: on(t, nil), Base: inner}, request)
-		require.Equal(t, "body", got.body)
-		require.Equal(t, 3, got.attempts)
-		require.Equal(t, int32(1), body.closed.Load())
-	})
-}
-
 func TestUpgradedConnectionCanBeWritten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
