@@ -2,7 +2,6 @@ package clock_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,20 +24,4 @@ func TestSystemDoesNotAllocateUnlessItWaits(t *testing.T) {
 
 	require.Zero(t, testing.AllocsPerRun(100, func() { clk.Now() }))
 	require.Zero(t, testing.AllocsPerRun(100, func() { _ = clk.Sleep(ctx, 0) }))
-}
-
-func BenchmarkSystem(b *testing.B) {
-	var clk clock.Clock = clock.System{}
-	b.Run("op=now", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			clk.Now()
-		}
-	})
-	b.Run("op=arm-and-stop", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			clk.AfterFunc(time.Hour, func() {}).Stop()
-		}
-	})
 }
