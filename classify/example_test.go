@@ -223,18 +223,6 @@ func ExampleJudgedError() {
 	// retry(client)
 }
 
-func ExampleVerdict() {
-	verdict := classify.RetryAs(classify.Throttling).WithHint(2 * time.Second)
-	after, hinted := verdict.Hint()
-	fmt.Println(verdict, verdict.Retryable(), after, hinted)
-	fmt.Println(classify.Forbidden(), classify.Forbidden().Forbids())
-	fmt.Println(classify.Verdict{})
-	// Output:
-	// retry(throttling) true 2s true
-	// forbid true
-	// none
-}
-
 // noSuchHost retries a host that name servers do not know, but not for long.
 type noSuchHost struct{}
 

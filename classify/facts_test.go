@@ -48,6 +48,10 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 			{c.name, fmt.Errorf("%w: %w", c.outer, fmt.Errorf("inner: %w", c.inner)), c.want},
 		})
 	}
+	requireVerdicts(t, []row{
+		{"code beside a status, without a hint", plainAnswer{"SlowDown", 404}, throttle},
+		{"status beside a code, without a hint", plainAnswer{"NoSuchKey", 503}, transient},
+	})
 	around := func(inner error) error { return &aroundError{answer{hintError{503, time.Second, true}, "X"}, inner} }
 	requireVerdicts(t, []row{
 		{"all, around nothing", around(nil), transient.WithHint(time.Second)},
@@ -58,6 +62,14 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 		{"all, around a timeout", around(timeoutError{}), timeout.WithHint(time.Second)},
 	})
 }
+
+// plainAnswer is an answer that has no room for a hint.
+type plainAnswer struct {
+	codeError
+	status int
+}
+
+func (e plainAnswer) HTTPStatusCode() int { return e.status }
 
 // equalError is equal to another error that it does not wrap.
 type equalError struct{ to error }
