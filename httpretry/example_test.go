@@ -71,12 +71,32 @@ func send(ctx context.Context, config httpretry.Config, method, path string) (*h
 func Example() {
 	service := flaky()
 	defer service.Close()
+	strategy := withoutDelay()
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, service.URL, http.NoBody)
+	if err != nil {
+		log.Fatal(err)
+	}
 
-	client := httpretry.NewClient(withoutDelay())
-	client.Timeout = 30 * time.Second
-	response, err := client.Get(service.URL) //nolint:noctx // as short as it can be
+	transport, err := httpretry.New(httpretry.Config{Strategy: strategy})
+	if err != nil {
+		log.Fatal(err)
+	}
+	client := &http.Client{Transport: transport, Timeout: 30 * time.Second}
+	response, err := client.Do(request)
 	if err != nil {
 		log.Fatal(err) // there is no response
+	}
+	defer response.Body.Close()
+	fmt.Println(response.Status)
+	// Output: 200 OK
+}
+
+func ExampleNewClient() {
+	service := flaky()
+	defer service.Close()
+	response, err := httpretry.NewClient(withoutDelay()).Get(service.URL) //nolint:noctx // as short as it can be
+	if err != nil {
+		log.Fatal(err)
 	}
 	defer response.Body.Close()
 	fmt.Println(response.Status)
