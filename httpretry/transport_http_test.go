@@ -23,15 +23,36 @@ import (
 	"github.com/awsretry/awsretry/httpretry"
 )
 
-// overVersions plays with a client that retries and a server on the loopback interface, over HTTP/1.1 and HTTP/2. The
-// server gets the number of the attempt. All attempts share a connection.
-func overVersions(t *testing.T, attempts int64, serve func(n int64, w http.ResponseWriter, r *http.Request), play func(t *testing.T, client *http.Client, url string)) {
-	t.Helper()
+// TestNothingOfHTTPIsLost has a service that fails first, and then sends the client to another path, where it fails first.
+// Requests have a trailer until then, and answers an interim response, a cookie and a trailer. All share a connection.
+func TestNothingOfHTTPIsLost(t *testing.T) {
+	t.Parallel()
 	for version, h2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
 		t.Run(version, func(t *testing.T) {
 			t.Parallel()
-			var made, connections atomic.Int64
-			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { serve(made.Add(1), w, r) }))
+			var attempts, connections atomic.Int64
+			server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				n := attempts.Add(1)
+				text, err := io.ReadAll(r.Body)
+				if err != nil || string(text) != "body" || n < 3 && r.Trailer.Get("Sum") != "4" {
+					w.WriteHeader(http.StatusBadRequest)
+					return
+				}
+				w.WriteHeader(http.StatusEarlyHints)
+				http.SetCookie(w, &http.Cookie{Name: "last", Value: string(rune('0' + n))})
+				w.Header().Set("Trailer", "Answer")
+				switch n {
+				case 1, 3:
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(http.StatusTooManyRequests)
+					_, _ = io.WriteString(w, strings.Repeat(" ", 10_000*int(n-1))+`{"__type":"ThrottlingException"}`)
+				case 2:
+					http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
+				case 4:
+					_, _ = io.WriteString(w, r.URL.Path+" "+r.Header.Get("Cookie"))
+				}
+				w.Header().Set("Answer", string(rune('0'+n)))
+			}))
 			server.Config.ErrorLog = log.New(io.Discard, "", 0)
 			server.Config.ConnState = func(_ net.Conn, state http.ConnState) {
 				if state == http.StateNew {
@@ -50,80 +71,35 @@ func overVersions(t *testing.T, attempts int64, serve func(n int64, w http.Respo
 			}
 			t.Cleanup(server.Close)
 			t.Cleanup(inner.CloseIdleConnections)
+
+			var codes []int
+			request := newRequest(t, http.MethodPut, "").WithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
+				Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { codes = append(codes, code); return nil },
+			}))
+			request.URL.Scheme, request.URL.Host, _ = strings.Cut(server.URL, "://")
+			request.Host = request.URL.Host
+			request.ContentLength, request.Trailer = -1, http.Header{"Sum": nil}
+			request.GetBody = func() (io.ReadCloser, error) {
+				return &summed{Reader: strings.NewReader("body"), trailer: request.Trailer}, nil
+			}
+			request.Body, _ = request.GetBody()
 			clk := &clock.Fake{}
 			client := &http.Client{Transport: newTransport(t, httpretry.Config{Strategy: on(t, clk), Base: inner})}
-			clk.Run(func() { play(t, client, server.URL) })
-			require.Equal(t, attempts, made.Load())
+			client.Jar, _ = cookiejar.New(nil)
+			clk.Run(func() {
+				response, err := client.Do(request)
+				require.NoError(t, err)
+				defer response.Body.Close()
+				text, err := io.ReadAll(response.Body)
+				require.NoError(t, err)
+				require.Equal(t, "/there last=2", string(text), "the cookie of a failure went with it")
+				require.Equal(t, "4", response.Trailer.Get("Answer"))
+			})
+			require.Equal(t, []int{103, 103, 103, 103}, codes, "the caller's own trace is told of every attempt")
+			require.Equal(t, int64(4), attempts.Load())
 			require.Equal(t, int64(1), connections.Load())
 		})
 	}
-}
-
-func TestConnectionIsUsedAgainAfterThrottles(t *testing.T) {
-	t.Parallel()
-	bodies := []string{"", `{"__type":"ThrottlingException"}`, strings.Repeat(" ", 10_000) + `{"__type":"ThrottlingException"}`}
-	overVersions(t, 9, func(_ int64, w http.ResponseWriter, r *http.Request) {
-		n, _ := io.ReadAll(r.Body)
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusTooManyRequests)
-		_, _ = io.WriteString(w, bodies[len(n)])
-	}, func(t *testing.T, client *http.Client, url string) {
-		t.Helper()
-		for i, want := range bodies {
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, url, strings.NewReader("xx"[:i]))
-			require.NoError(t, err)
-			got := exchange(roundTripFunc(client.Do), request)
-			require.Equal(t, 429, got.status)
-			require.Equal(t, want, got.body)
-		}
-	})
-}
-
-// TestNothingOfHTTPIsLost has a service that fails first, and then sends the client to another path, where it fails first.
-// Requests have a trailer until then, and answers an interim response, a cookie and a trailer.
-func TestNothingOfHTTPIsLost(t *testing.T) {
-	t.Parallel()
-	overVersions(t, 4, func(n int64, w http.ResponseWriter, r *http.Request) {
-		text, err := io.ReadAll(r.Body)
-		if err != nil || string(text) != "body" || n < 3 && r.Trailer.Get("Sum") != "4" {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		w.WriteHeader(http.StatusEarlyHints)
-		http.SetCookie(w, &http.Cookie{Name: "last", Value: string(rune('0' + n))})
-		w.Header().Set("Trailer", "Answer")
-		switch n {
-		case 1, 3:
-			w.WriteHeader(http.StatusServiceUnavailable)
-		case 2:
-			http.Redirect(w, r, "/there", http.StatusTemporaryRedirect)
-		case 4:
-			_, _ = io.WriteString(w, r.URL.Path+" "+r.Header.Get("Cookie"))
-		}
-		w.Header().Set("Answer", string(rune('0'+n)))
-	}, func(t *testing.T, client *http.Client, url string) {
-		t.Helper()
-		var codes []int
-		client.Jar, _ = cookiejar.New(nil)
-		request, err := http.NewRequestWithContext(httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
-			Got1xxResponse: func(code int, _ textproto.MIMEHeader) error { codes = append(codes, code); return nil },
-		}), http.MethodPut, url, http.NoBody)
-		require.NoError(t, err)
-		request.ContentLength = -1
-		request.Trailer = http.Header{"Sum": nil}
-		request.GetBody = func() (io.ReadCloser, error) {
-			return &summed{Reader: strings.NewReader("body"), trailer: request.Trailer}, nil
-		}
-		request.Body, _ = request.GetBody()
-		response, err := client.Do(request)
-		require.NoError(t, err)
-		defer response.Body.Close()
-		text, err := io.ReadAll(response.Body)
-		require.NoError(t, err)
-		require.Equal(t, "/there last=2", string(text), "the cookie of a failure went with it")
-		require.Equal(t, "4", response.Trailer.Get("Answer"))
-		require.Equal(t, []int{103, 103, 103, 103}, codes, "the caller's own trace is told of every attempt")
-	})
 }
 
 // summed is a body that fills in the trailer when it ends.
