@@ -12,7 +12,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -69,12 +68,6 @@ func TestErrorsThatWrapWithoutEndHoldUpNothing(t *testing.T) {
 			"retry: attempt timed out after 1s", true,
 		},
 		{"without time, and says so", "GET", lateAndSaysSo, func(c *httpretry.Config) { c.AttemptTimeout = within(second) }, exhausted, true},
-		{"a policy for retries", "GET", fails, func(c *httpretry.Config) {
-			c.Policy = func(_ *http.Response, err error) error { return retry.Mark(err, classify.Server) }
-		}, exhausted, false},
-		{"a policy against them", "GET", fails, func(c *httpretry.Config) {
-			c.Policy = func(_ *http.Response, err error) error { return retry.Permanent(err) }
-		}, "service unavailable", false},
 		{"a strategy with words of its own", "GET", fails, func(c *httpretry.Config) {
 			c.Strategy = stubborn{c.Strategy}
 		}, "client-side: no: service unavailable", false},

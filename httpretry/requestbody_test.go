@@ -164,18 +164,3 @@ func (s *lateReader) RefreshRetryToken(ctx context.Context, t retry.Token, failu
 	s.read()
 	return s.Strategy.RefreshRetryToken(ctx, t, failure)
 }
-
-func TestUnreadBodyThatTheBaseClosesLate(t *testing.T) {
-	t.Parallel()
-	body := newBody("body")
-	var lent io.ReadCloser
-	request := newRequest(t, http.MethodPut, "body")
-	request.Body, request.GetBody = body, nil
-	require.Equal(t, 200, try(t, httpretry.Config{Base: roundTripFunc(func(r *http.Request) (*http.Response, error) {
-		lent = r.Body
-		return scripted{status: 200}.RoundTrip(r)
-	})}, request).status)
-	require.Zero(t, body.closed.Load())
-	require.NoError(t, lent.Close())
-	require.Equal(t, int32(1), body.closed.Load())
-}

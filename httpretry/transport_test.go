@@ -45,6 +45,7 @@ func TestRequestWithoutAnAttemptTakesNothing(t *testing.T) {
 		{"a caller that is gone", ended, made, "canceled"},
 		{"a bad edit", edit(func(c *httpretry.Config) { c.MaxAttempts = -1 }), made, "httpretry: MaxAttempts -1: must not be negative"},
 		{"no strategy", edit(func(c *httpretry.Config) { c.Strategy = nil }), made, "httpretry: Strategy: must be set"},
+		{"a nil strategy of a user", edit(func(c *httpretry.Config) { c.Strategy = (*around)(nil) }), made, "a nil *httpretry_test.around"},
 		{"half a strategy", edit(func(c *httpretry.Config) { c.Strategy = around{} }), made, "around nil"},
 		{"an operation that has ended", operation(func() retry.Operation { return retry.Operation{NotAfter: time.Unix(1, 0)} }), made, "maximum elapsed time reached"},
 		{"an operation out of range", operation(func() retry.Operation { return retry.Operation{MaxAttempts: -1} }), made, "MaxAttempts -1"},
