@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -103,9 +104,9 @@ func TestALimitOfTheBaseIsRetriedAsATimeout(t *testing.T) {
 			bubble(t, name+"/"+where, func(t *testing.T) {
 				t.Helper()
 				var seen events
-				attempts := 0
+				var attempts atomic.Int64
 				inner := serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					if attempts++; attempts == 3 {
+					if attempts.Add(1) == 3 {
 						return
 					}
 					if status > 0 {
@@ -171,8 +172,8 @@ func TestCallerEndsARequest(t *testing.T) {
 			for _, limit := range []time.Duration{0, left, time.Minute} {
 				bubble(t, c.name+" "+where+" within "+limit.String(), func(t *testing.T) {
 					t.Helper()
-					attempts := 0
-					client := clientOf(t, func(w http.ResponseWriter, r *http.Request) { attempts++; service(w, r) },
+					var attempts atomic.Int64
+					client := clientOf(t, func(w http.ResponseWriter, r *http.Request) { attempts.Add(1); service(w, r) },
 						httpretry.Config{AttemptTimeout: within(limit)})
 					start := time.Now()
 					r, release := c.end(client, newRequest(t, http.MethodGet, ""))
@@ -189,7 +190,7 @@ func TestCallerEndsARequest(t *testing.T) {
 						require.NotZero(t, lastOf(t, err).Status)
 					}
 					require.Equal(t, left, time.Since(start))
-					require.Equal(t, 1, attempts)
+					require.Equal(t, int64(1), attempts.Load())
 				})
 			}
 		}

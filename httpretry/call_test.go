@@ -43,10 +43,9 @@ func TestLastResponseComesBackWhole(t *testing.T) {
 			} {
 				t.Run(fmt.Sprintf("%s/%d bytes/%v", name, size, header), func(t *testing.T) {
 					t.Parallel()
-					text += strings.Repeat("x", size)
-					c.config.Standard.Clock = &clock.Fake{}
-					c.config.Standard.Random = func() float64 { return 0 }
-					s, err := adaptive.New(c.config)
+					text, config := text+strings.Repeat("x", size), c.config
+					config.Standard.Clock, config.Standard.Random = &clock.Fake{}, func() float64 { return 0 }
+					s, err := adaptive.New(config)
 					require.NoError(t, err)
 					var body *bodyReader
 					got := try(t, httpretry.Config{Strategy: s, Base: roundTripFunc(func(*http.Request) (*http.Response, error) {

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,7 +45,7 @@ func TestStalledBodyHoldsTheCallerForASecondAtMost(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		server   stalling
-		attempts int
+		attempts int64
 		took     time.Duration // until the caller has the response
 		code     string
 	}{
@@ -60,19 +61,18 @@ func TestStalledBodyHoldsTheCallerForASecondAtMost(t *testing.T) {
 		for _, limit := range []time.Duration{0, time.Minute} {
 			bubble(t, fmt.Sprint(c.name, "/", limit), func(t *testing.T) {
 				t.Helper()
-				attempts := 0
-				client := clientOf(t, func(w http.ResponseWriter, r *http.Request) { attempts++; c.server.ServeHTTP(w, r) },
+				var attempts atomic.Int64
+				client := clientOf(t, func(w http.ResponseWriter, r *http.Request) { attempts.Add(1); c.server.ServeHTTP(w, r) },
 					httpretry.Config{AttemptTimeout: within(limit)})
 				start := time.Now()
 				response, err := client.Do(newRequest(t, http.MethodGet, ""))
 				require.NoError(t, err)
 				require.Equal(t, c.took, time.Since(start))
 				require.Equal(t, c.server.status, response.StatusCode)
-				require.Equal(t, c.attempts, attempts)
+				require.Equal(t, c.attempts, attempts.Load())
 				last := lastOf(t, httpretry.Refusal(response))
 				require.Equal(t, c.code, last.Code)
 				require.NoError(t, last.Err)
-
 				text, err := io.ReadAll(response.Body)
 				require.NoError(t, err)
 				require.Equal(t, c.server.first+c.server.rest, string(text), "nothing is lost")
