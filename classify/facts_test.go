@@ -49,8 +49,8 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 		})
 	}
 	requireVerdicts(t, []row{
-		{"code beside a status, without a hint", plainAnswer{"SlowDown", 404}, throttle},
-		{"status beside a code, without a hint", plainAnswer{"NoSuchKey", 503}, transient},
+		{"code beside a status, without a hint", hintlessError{"SlowDown", 404}, throttle},
+		{"status beside a code, without a hint", hintlessError{"NoSuchKey", 503}, transient},
 	})
 	around := func(inner error) error { return &aroundError{answer{hintError{503, time.Second, true}, "X"}, inner} }
 	requireVerdicts(t, []row{
@@ -63,13 +63,13 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 	})
 }
 
-// plainAnswer is an answer that has no room for a hint.
-type plainAnswer struct {
+// hintlessError is an answer that has no room for a hint.
+type hintlessError struct {
 	codeError
 	status int
 }
 
-func (e plainAnswer) HTTPStatusCode() int { return e.status }
+func (e hintlessError) HTTPStatusCode() int { return e.status }
 
 // equalError is equal to another error that it does not wrap.
 type equalError struct{ to error }
