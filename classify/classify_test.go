@@ -15,6 +15,30 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
+var (
+	none, forbidden     = classify.Verdict{}, classify.Forbidden()
+	throttle, transient = classify.RetryAs(classify.Throttling), classify.RetryAs(classify.Transient)
+	timeout, skew       = classify.RetryAs(classify.Timeout), classify.RetryAs(classify.ClockSkew)
+	ofServer, ofClient  = classify.RetryAs(classify.Server), classify.RetryAs(classify.Client)
+)
+
+// row is an error, and what the default chain says of it.
+type row struct {
+	name string
+	err  error
+	want classify.Verdict
+}
+
+// requireVerdicts has every wrapping of each error judged.
+func requireVerdicts(t *testing.T, rows []row) {
+	t.Helper()
+	for _, c := range rows {
+		for how, err := range wrappings(c.err) {
+			require.Equal(t, c.want, verdictOf(err), "%s, %s", c.name, how)
+		}
+	}
+}
+
 // changed returns what changes a chain without an error.
 func changed(t *testing.T) func(*classify.Chain, error) *classify.Chain {
 	t.Helper()
@@ -188,7 +212,7 @@ func manyErrors() []error {
 		hintError{status: 500, after: 1, hinted: true},
 		no, yes, unknown, faultError(true), throttlingError(true),
 		&skewedError{observed: 1 << 40, err: codeError("AuthFailure")},
-		&classify.JudgedError{Verdict: classify.Forbidden(), Err: statusError(503)},
+		&classify.JudgedError{Verdict: forbidden, Err: statusError(503)},
 	}
 	all := single
 	for _, a := range single {

@@ -133,6 +133,24 @@ func verdictOfAttempt(a vectors.SkewAttempt, skew *time.Duration) classify.Verdi
 	return verdictOf(err)
 }
 
+func TestLimitsOfClockSkewFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Classification](t, "classification.json") {
+		limits := file.ClockSkew
+		if limits == nil {
+			continue // without constants
+		}
+		threshold, trip := vectors.Seconds(limits.DetectionThreshold), vectors.Seconds(limits.MaxTrustedTrip)
+		for more, skewed := range map[time.Duration]bool{0: false, 1: true} {
+			err := &skewedError{observed: threshold + more, err: codeError("AuthFailure")}
+			require.Equal(t, skewed, verdictOf(err) == skew, "%s: threshold and %v", title, more)
+			sent := time.Unix(1e9, 0)
+			_, trusted := classify.CandidateSkew(sent, sent.Add(trip+more), sent, false)
+			require.Equal(t, !skewed, trusted, "%s: longest exchange and %v", title, more)
+		}
+	}
+}
+
 // errRefusedStream is what TestFailuresOfHTTP2InGo126 gets of net/http.
 var errRefusedStream = errors.New("http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; " +
 	"received from peer] after Request.Body was written; define Request.GetBody to avoid this error")

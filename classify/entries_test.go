@@ -1,6 +1,7 @@
 package classify_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,42 +12,32 @@ import (
 
 func TestCodesOfEntriesAreSpelledInManyWays(t *testing.T) {
 	t.Parallel()
-	for code, kind := range map[string]classify.Kind{
-		"ThrottlingError": classify.Throttling, "Throttled": classify.Throttling, "REQUEST_THROTTLED": classify.Throttling,
-		"KMSThrottlingException": classify.Throttling, "ProvisionedThroughputExceeded": classify.Throttling,
-		"EC2RequestLimitExceeded": classify.Throttling, "TooManyRequests": classify.Throttling,
-		"com.amazonaws.kinesis#ThrottlingException": classify.Throttling, "SlowDown": classify.Throttling,
-		"InternalServerError": classify.Transient, "INTERNAL_ERROR": classify.Transient, "ServiceFailure": classify.Transient,
-		"ServiceUnavailableException": classify.Transient, "TransientFailure": classify.Transient,
-		"ValidationError": classify.KindNone, "OverLimit": classify.KindNone, "InsufficientInstanceCapacity": classify.KindNone,
-		"AccountDailyQuotaExceeded": classify.KindNone, "": classify.KindNone,
+	for want, codes := range map[classify.Kind]string{
+		classify.Throttling: "ThrottlingError Throttled REQUEST_THROTTLED KMSThrottlingException ProvisionedThroughputExceeded " +
+			"EC2RequestLimitExceeded TooManyRequests com.amazonaws.kinesis#ThrottlingException SlowDown",
+		classify.Transient: "InternalServerError INTERNAL_ERROR ServiceFailure ServiceUnavailableException TransientFailure",
+		classify.KindNone:  "ValidationError OverLimit InsufficientInstanceCapacity AccountDailyQuotaExceeded #",
 	} {
-		for name, chain := range map[string]*classify.Chain{"default": classify.Default(), "compatible": classify.AWSCompatible()} {
-			require.Equal(t, kind, chain.Classify(classify.Outcome{Err: wire.EntryCodeError(code)}).Kind(), "%s %s", name, code)
+		for code := range strings.FieldsSeq(codes) {
+			for _, chain := range []*classify.Chain{classify.Default(), classify.AWSCompatible()} {
+				require.Equal(t, want, chain.Classify(classify.Outcome{Err: wire.EntryCodeError(code)}).Kind(), code)
+			}
 		}
 	}
-}
-
-func TestSpellingsOfEntriesAreNoneOfAnswers(t *testing.T) {
-	t.Parallel()
-	for _, code := range []string{"ThrottlingError", "InternalServerError"} {
-		require.False(t, classify.Default().Classify(classify.Outcome{Err: &serviceError{code: code}}).Retryable(), code)
-		require.True(t, classify.Default().Classify(classify.Outcome{Err: wire.EntryError{Err: &serviceError{code: code}}}).Retryable(), code)
+	for _, code := range []codeError{"ThrottlingError", "InternalServerError"} {
+		require.Equal(t, none, verdictOf(code), "of an answer")
+		require.True(t, verdictOf(wire.EntryError{Err: code}).Retryable(), code)
 	}
+	marked := &classify.JudgedError{Verdict: forbidden, Err: wire.EntryCodeError("ThrottlingException")}
+	require.Equal(t, forbidden, classify.Outcome{Err: wire.EntryError{Err: marked}}.Judge(classify.Default(), nil))
 }
 
 func TestUnavailableServiceIsAThrottleForFirehose(t *testing.T) {
 	t.Parallel()
-	for service, kind := range map[string]classify.Kind{
-		"firehose": classify.Throttling, "Firehose": classify.Throttling, "iotsitewise": classify.Transient, "": classify.Transient,
+	for service, want := range map[string]classify.Verdict{
+		"firehose": throttle, "Firehose": throttle, "iotsitewise": transient, "": transient,
 	} {
 		outcome := classify.Outcome{Err: wire.EntryCodeError("ServiceUnavailableException"), Service: service}
-		require.Equal(t, kind, classify.Default().Classify(outcome).Kind(), service)
+		require.Equal(t, want, classify.Default().Classify(outcome), service)
 	}
-}
-
-func TestMarkOfAnEntryCounts(t *testing.T) {
-	t.Parallel()
-	marked := &classify.JudgedError{Verdict: classify.Forbidden(), Err: wire.EntryCodeError("ThrottlingException")}
-	require.True(t, classify.Outcome{Err: wire.EntryError{Err: marked}}.Judge(classify.Default(), nil).Forbids())
 }

@@ -87,26 +87,15 @@ func ExampleChain_Explain() {
 func ExampleChain_InsertBefore() {
 	// The classifier sees what ran before it, and "traits" may still override it.
 	chain, err := classify.Default().InsertBefore("traits", onlyReads{})
-	if err != nil {
-		panic(err)
-	}
 	for _, operation := range []string{"GetItem", "PutItem"} {
-		fmt.Println(operation, chain.Classify(classify.Outcome{Err: lateError{}, Operation: operation}))
+		fmt.Println(operation, chain.Classify(classify.Outcome{Err: lateError{}, Operation: operation}), err)
 	}
-	// Output:
-	// GetItem retry(timeout)
-	// PutItem forbid
-}
-
-func ExampleChain_InsertAfter() {
-	chain, err := classify.Default().InsertAfter("transport", onlyReads{})
-	fmt.Println(chain.Classify(classify.Outcome{Err: lateError{}, Operation: "PutItem"}), err)
-
-	_, err = classify.Default().InsertAfter("transports", onlyReads{})
+	_, err = classify.Default().InsertBefore("trait", onlyReads{})
 	fmt.Println(err)
 	// Output:
-	// forbid <nil>
-	// classify: the chain has no classifier of this name: "transports", only ["http-status" "aws-code" "clock-skew" "modeled" "transport" "traits"]
+	// GetItem retry(timeout) <nil>
+	// PutItem forbid <nil>
+	// classify: the chain has no classifier of this name: "trait", only ["http-status" "aws-code" "clock-skew" "modeled" "transport" "traits"]
 }
 
 func ExampleChain_Without() {
@@ -116,15 +105,6 @@ func ExampleChain_Without() {
 	// Output:
 	// none <nil>
 	// retry(throttling)
-}
-
-func ExampleChain_Replace() {
-	chain, err := classify.Default().Replace("http-status", classify.Status(502, 503))
-	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 503}}), err)
-	fmt.Println(chain.Classify(classify.Outcome{Err: &serviceError{status: 500}}))
-	// Output:
-	// retry(transient) <nil>
-	// none
 }
 
 func ExampleNewChain() {
@@ -157,15 +137,6 @@ func ExampleAlso() {
 	// none
 	// retry(throttling)
 	// retry(transient)
-}
-
-func ExampleOutcome_Judge() {
-	outcome := classify.Outcome{Err: &serviceError{status: 503}}
-	fmt.Println(outcome.Judge(classify.Default(), nil))
-	fmt.Println(outcome.Judge(classify.Default(), classify.NewChain())) // nothing is retried
-	// Output:
-	// retry(transient)
-	// none
 }
 
 func ExampleCode() {
@@ -252,18 +223,6 @@ func ExampleJudgedError() {
 	// retry(client)
 }
 
-func ExampleVerdict() {
-	verdict := classify.RetryAs(classify.Throttling).WithHint(2 * time.Second)
-	after, hinted := verdict.Hint()
-	fmt.Println(verdict, verdict.Retryable(), after, hinted)
-	fmt.Println(classify.Forbidden(), classify.Forbidden().Forbids())
-	fmt.Println(classify.Verdict{})
-	// Output:
-	// retry(throttling) true 2s true
-	// forbid true
-	// none
-}
-
 // noSuchHost retries a host that name servers do not know, but not for long.
 type noSuchHost struct{}
 
@@ -295,16 +254,6 @@ func ExampleVerdict_AtMost() {
 	// Output:
 	// 10 of 10 - lookup s3.test: no such host
 	// 25 of 25 - late
-}
-
-func ExampleParseRetryAfterMillis() {
-	for _, value := range []string{"1500", "soon"} {
-		after, ok := classify.ParseRetryAfterMillis(value)
-		fmt.Println(after, ok)
-	}
-	// Output:
-	// 1.5s true
-	// 0s false
 }
 
 func ExampleCandidateSkew() {

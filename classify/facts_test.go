@@ -20,9 +20,7 @@ import (
 
 func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 	t.Parallel()
-	transient, throttle, none := classify.RetryAs(classify.Transient), classify.RetryAs(classify.Throttling), classify.Verdict{}
 	hint := func(after time.Duration) error { return hintError{after: after, hinted: true} }
-	server, client := faultError(true), faultError(false)
 	unknownHost, unknownNow := &net.DNSError{IsNotFound: true}, &net.DNSError{IsTemporary: true}
 	for _, c := range []struct {
 		name         string
@@ -39,46 +37,39 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 		{"hint", errors.Join(statusError(503), hint(1)), hint(2), transient.WithHint(1)},
 		{"hint of zero", errors.Join(statusError(503), hint(0)), hint(2), transient.WithHint(0)},
 		{"negative hint", errors.Join(statusError(503), hint(-1)), hint(2), transient.WithHint(2)},
-		{"fault", server, client, classify.RetryAs(classify.Server)},
-		{"fault, the other way round", client, server, none},
+		{"fault", faultError(true), faultError(false), ofServer},
+		{"fault, the other way round", faultError(false), faultError(true), none},
 		{"lookup", unknownHost, unknownNow, none},
 		{"lookup, the other way round", unknownNow, unknownHost, transient},
 		{"skew", &skewedError{err: codeError("AuthFailure")}, &skewedError{used: time.Hour, err: codeError("X")}, none},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			for how, err := range wrappings(errors.Join(c.outer, c.inner)) {
-				require.Equal(t, c.want, verdictOf(err), how)
-			}
-			require.Equal(t, c.want, verdictOf(fmt.Errorf("%w: %w", c.outer, fmt.Errorf("inner: %w", c.inner))))
+		requireVerdicts(t, []row{
+			{c.name, errors.Join(c.outer, c.inner), c.want},
+			{c.name, fmt.Errorf("%w: %w", c.outer, fmt.Errorf("inner: %w", c.inner)), c.want},
 		})
 	}
+	requireVerdicts(t, []row{
+		{"code beside a status, without a hint", hintlessError{"SlowDown", 404}, throttle},
+		{"status beside a code, without a hint", hintlessError{"NoSuchKey", 503}, transient},
+	})
+	around := func(inner error) error { return &aroundError{answer{hintError{503, time.Second, true}, "X"}, inner} }
+	requireVerdicts(t, []row{
+		{"all, around nothing", around(nil), transient.WithHint(time.Second)},
+		{"all, around another status", around(statusError(404)), transient.WithHint(time.Second)},
+		{"all, around another code", around(codeError("SlowDown")), transient.WithHint(time.Second)},
+		{"all, around a throttle", around(throttlingError(true)), throttle.WithHint(time.Second)},
+		{"all, around one that is not safe", around(errors.Join(errors.New("x"), no)), forbidden},
+		{"all, around a timeout", around(timeoutError{}), timeout.WithHint(time.Second)},
+	})
 }
 
-func TestErrorsThatSayMuchAndWrapMore(t *testing.T) {
-	t.Parallel()
-	all := &aroundError{answer: answer{hintError{503, time.Second, true}, "X"}}
-	transient := classify.RetryAs(classify.Transient).WithHint(time.Second)
-	for _, c := range []struct {
-		name  string
-		inner error
-		want  classify.Verdict
-	}{
-		{"nothing", nil, transient},
-		{"another status", statusError(404), transient},
-		{"another code", codeError("SlowDown"), transient},
-		{"a throttle", throttlingError(true), classify.RetryAs(classify.Throttling).WithHint(time.Second)},
-		{"not safe", errors.Join(errors.New("x"), no), classify.Forbidden()},
-		{"a timeout", timeoutError{}, classify.RetryAs(classify.Timeout).WithHint(time.Second)},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			err := *all
-			err.inner = c.inner
-			require.Equal(t, c.want, verdictOf(&err))
-		})
-	}
+// hintlessError is an answer that has no room for a hint.
+type hintlessError struct {
+	codeError
+	status int
 }
+
+func (e hintlessError) HTTPStatusCode() int { return e.status }
 
 // equalError is equal to another error that it does not wrap.
 type equalError struct{ to error }
@@ -92,11 +83,11 @@ func TestErrorsThatAreEqualToOthers(t *testing.T) {
 		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
 		syscall.EHOSTUNREACH, syscall.ENETUNREACH, net.ErrClosed, io.ErrUnexpectedEOF,
 	} {
-		require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(equalError{to}), to)
-		require.Equal(t, classify.Verdict{}, verdictOf(errors.Join(equalError{to}, equalError{context.Canceled})), to)
+		require.Equal(t, transient, verdictOf(equalError{to}), to)
+		require.Equal(t, none, verdictOf(errors.Join(equalError{to}, equalError{context.Canceled})), to)
 	}
 	for _, to := range []error{context.Canceled, context.DeadlineExceeded, io.EOF, syscall.EINVAL} {
-		require.Equal(t, classify.Verdict{}, verdictOf(equalError{to}), to)
+		require.Equal(t, none, verdictOf(equalError{to}), to)
 	}
 }
 
@@ -140,57 +131,43 @@ func TestErrorsThatWrapWithoutEndAreJudged(t *testing.T) {
 	for range 64 {
 		doubled = errors.Join(doubled, doubled)
 	}
-	silent := errors.Join(errors.New("plain"), ringOf(2))
-	for _, c := range []struct {
-		name string
-		err  error
-		want classify.Verdict
-	}{
-		{"an error that wraps itself", ringOf(1), classify.Verdict{}},
-		{"two that wrap each other", ringOf(2), classify.Verdict{}},
-		{"a list of itself", self, classify.Verdict{}},
-		{"a long list of itself", nothing, classify.Verdict{}},
-		{"an answer before a ring", errors.Join(statusError(503), ringOf(2)), classify.RetryAs(classify.Transient)},
-		{"a code before a ring", errors.Join(codeError("RetryableConflictException"), ringOf(1)), classify.Verdict{}},
-		{"a silent error before a ring", silent, classify.Verdict{}},
-		{"a ring below a failed request", &url.Error{Op: "Get", Err: ringOf(3)}, classify.Verdict{}},
-		{"an end before a ring below a failed request", &url.Error{Op: "Get", Err: &web{[]error{io.EOF, ringOf(3)}}}, classify.RetryAs(classify.Transient)},
-		{"a throttle below many wrappings", chainOf(200, codeError("Throttling")), classify.RetryAs(classify.Throttling)},
-		{"an answer in a tree of all ways", doubled, classify.RetryAs(classify.Transient)},
-		{"a verdict in a ring", &ring{&classify.JudgedError{Verdict: classify.Forbidden(), Err: ringOf(2)}}, classify.Forbidden()},
-		{"a verdict on a ring", &classify.JudgedError{Verdict: classify.RetryAs(classify.Server), Err: ringOf(2)}, classify.RetryAs(classify.Server)},
+	for _, c := range []row{
+		{"an error that wraps itself", ringOf(1), none},
+		{"two that wrap each other", ringOf(2), none},
+		{"a list of itself", self, none},
+		{"a long list of itself", nothing, none},
+		{"an answer before a ring", errors.Join(statusError(503), ringOf(2)), transient},
+		{"a code before a ring", errors.Join(codeError("RetryableConflictException"), ringOf(1)), none},
+		{"a silent error before a ring", errors.Join(errors.New("plain"), ringOf(2)), none},
+		{"a ring below a failed request", &url.Error{Op: "Get", Err: ringOf(3)}, none},
+		{"an end before a ring below a failed request", &url.Error{Op: "Get", Err: &web{[]error{io.EOF, ringOf(3)}}}, transient},
+		{"a throttle below many wrappings", chainOf(200, codeError("Throttling")), throttle},
+		{"an answer in a tree of all ways", doubled, transient},
+		{"a verdict in a ring", &ring{&classify.JudgedError{Verdict: forbidden, Err: ringOf(2)}}, forbidden},
+		{"a verdict on a ring", &classify.JudgedError{Verdict: ofServer, Err: ringOf(2)}, ofServer},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			o := classify.Outcome{Err: c.err}
-			require.Equal(t, c.want, classify.Default().Classify(o))
-			explained, _ := classify.Default().Explain(o)
-			require.Equal(t, c.want, explained)
-			require.Equal(t, c.want, o.Judge(classify.Default(), classify.Also(classify.Status(418))))
-		})
+		o := classify.Outcome{Err: c.err}
+		require.Equal(t, c.want, classify.Default().Classify(o), c.name)
+		explained, _ := classify.Default().Explain(o)
+		require.Equal(t, c.want, explained, c.name)
+		require.Equal(t, c.want, o.Judge(classify.Default(), classify.Also(classify.Status(418))), c.name)
 	}
 }
 
 func TestErrorsBeyondTheLimitAreNotThere(t *testing.T) {
 	t.Parallel()
-	throttle := codeError("Throttling")
-	near := wire.MaxErrors - 1
-	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(chainOf(near, throttle)))
-	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, throttle)))
-
-	lost := errors.New("http: server closed idle connection")
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(chainOf(near, lost)))
-	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, lost)))
-
-	judged := &classify.JudgedError{Verdict: classify.Forbidden()}
-	require.Equal(t, classify.Forbidden(), verdictOf(chainOf(near, judged)))
-	require.Equal(t, classify.Verdict{}, verdictOf(chainOf(near+1, judged)))
-
+	near, code := wire.MaxErrors-1, codeError("Throttling")
+	for err, want := range map[error]classify.Verdict{
+		code: throttle, errors.New("http: server closed idle connection"): transient, &classify.JudgedError{Verdict: forbidden}: forbidden,
+	} {
+		require.Equal(t, want, verdictOf(chainOf(near, err)))
+		require.Equal(t, none, verdictOf(chainOf(near+1, err)))
+	}
 	wide := &web{inner: make([]error, 2*wire.MaxErrors)}
-	wide.inner[near-1] = throttle
-	require.Equal(t, classify.RetryAs(classify.Throttling), verdictOf(wide))
-	wide.inner[near-1], wide.inner[near] = nil, throttle
-	require.Equal(t, classify.Verdict{}, verdictOf(wide))
+	wide.inner[near-1] = code
+	require.Equal(t, throttle, verdictOf(wide))
+	wide.inner[near-1], wide.inner[near] = nil, code
+	require.Equal(t, none, verdictOf(wide))
 }
 
 // knot is an error of a random graph.
@@ -266,17 +243,14 @@ func TestHintsCountInFullWhereTheErrorSaysSo(t *testing.T) {
 		{"says nothing", errors.Join(statusError(429), hintError{after: 30 * time.Second, hinted: true}), false},
 		{"not retried", errors.Join(hintError{after: 30 * time.Second, hinted: true}, statusError(404)), false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			v, trail := classify.Default().Explain(classify.Outcome{Err: c.err})
-			require.Equal(t, c.want, v.HintInFull())
-			last := trail[len(trail)-1]
-			require.Equal(t, c.want, last.Classifier == "retry-after", trail)
-			if c.want {
-				require.Equal(t, "retry-after: retry(throttling, not before 30s)", last.String())
-				require.False(t, v.WithHint(time.Second).HintInFull(), "a hint of a classifier")
-			}
-		})
+		v, trail := classify.Default().Explain(classify.Outcome{Err: c.err})
+		require.Equal(t, c.want, v.HintInFull(), c.name)
+		last := trail[len(trail)-1]
+		require.Equal(t, c.want, last.Classifier == "retry-after", "%s: %v", c.name, trail)
+		if c.want {
+			require.Equal(t, "retry-after: retry(throttling, not before 30s)", last.String())
+			require.False(t, v.WithHint(time.Second).HintInFull(), "a hint of a classifier")
+		}
 	}
 }
 

@@ -11,8 +11,7 @@ import (
 
 func TestHardQuotaIsFinalUnlessItsCodeIsThatOfAThrottle(t *testing.T) {
 	t.Parallel()
-	_, quotas := readHardQuotas(t)
-	require.NotEmpty(t, quotas)
+	_, quotas := hardQuotas.read(t)
 	hard := classify.NewChain(classify.Default(), classify.HardQuotas())
 	for _, q := range quotas {
 		code := isThrottleCode(q.code)
@@ -20,12 +19,12 @@ func TestHardQuotaIsFinalUnlessItsCodeIsThatOfAThrottle(t *testing.T) {
 			got := classify.Default().Classify(q.outcome(status))
 			require.Equal(t, code, got.Retryable(), "%+v, %d", q, status)
 			require.Equal(t, code, got.HardQuota(), "%+v, %d", q, status)
-			require.Equal(t, classify.Forbidden(), hard.Classify(q.outcome(status)), "%+v, %d", q, status)
+			require.Equal(t, forbidden, hard.Classify(q.outcome(status)), "%+v, %d", q, status)
 		}
 		unknown := q
 		unknown.service = ""
 		got := classify.Default().Classify(unknown.outcome(429))
-		require.Equal(t, classify.RetryAs(classify.Throttling), got, "%+v: nothing changes without a service", q)
+		require.Equal(t, throttle, got, "%+v: nothing changes without a service", q)
 		require.Equal(t, got, hard.Classify(unknown.outcome(429)), "%+v", q)
 	}
 }
@@ -38,21 +37,21 @@ func TestHardQuotasAreNoRates(t *testing.T) {
 		want          classify.Verdict
 		quota         bool
 	}{
-		{"CloudWatch Logs", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), true},
-		{"cloudwatch-logs", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), true},
-		{"OAM", "ServiceQuotaExceededException", 429, classify.Verdict{}, false},
-		{"WorkDocs", "TooManyLabelsException", 429, classify.Verdict{}, false},
-		{"OAM", "ServiceQuotaExceededException", 402, classify.Verdict{}, false},
-		{"CodeGuruProfiler", "ServiceQuotaExceededException", 402, classify.RetryAs(classify.Transient), false},
-		{"API Gateway", "LimitExceededException", 429, classify.RetryAs(classify.Throttling), false},
-		{"Kinesis", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), false},
-		{"Cost Explorer", "LimitExceededException", 400, classify.RetryAs(classify.Throttling), false},
-		{"Lambda", "TooManyRequestsException", 429, classify.RetryAs(classify.Throttling), false},
-		{"SNS", "Throttled", 429, classify.RetryAs(classify.Throttling), false},
-		{"OAM", "InternalServiceFault", 500, classify.RetryAs(classify.Transient), false},
-		{"OAM", "", 429, classify.RetryAs(classify.Throttling), false},
+		{"CloudWatch Logs", "LimitExceededException", 400, throttle, true},
+		{"cloudwatch-logs", "LimitExceededException", 400, throttle, true},
+		{"OAM", "ServiceQuotaExceededException", 429, none, false},
+		{"WorkDocs", "TooManyLabelsException", 429, none, false},
+		{"OAM", "ServiceQuotaExceededException", 402, none, false},
+		{"CodeGuruProfiler", "ServiceQuotaExceededException", 402, transient, false},
+		{"API Gateway", "LimitExceededException", 429, throttle, false},
+		{"Kinesis", "LimitExceededException", 400, throttle, false},
+		{"Cost Explorer", "LimitExceededException", 400, throttle, false},
+		{"Lambda", "TooManyRequestsException", 429, throttle, false},
+		{"SNS", "Throttled", 429, throttle, false},
+		{"OAM", "InternalServiceFault", 500, transient, false},
+		{"OAM", "", 429, throttle, false},
 	} {
-		got := classify.Default().Classify(hardQuota{c.service, c.code, 0}.outcome(c.status))
+		got := classify.Default().Classify(modeledError{service: c.service, code: c.code}.outcome(c.status))
 		require.Equal(t, c.quota, got.HardQuota(), "%+v", c)
 		require.Equal(t, c.want.Kind(), got.Kind(), "%+v", c)
 		require.Equal(t, c.want.Retryable(), got.Retryable(), "%+v", c)
@@ -61,7 +60,7 @@ func TestHardQuotasAreNoRates(t *testing.T) {
 
 func TestErrorThatSaysItIsAThrottleIsRetriedAlsoWithTheCodeOfAHardQuota(t *testing.T) {
 	t.Parallel()
-	o := hardQuota{"OAM", "ServiceQuotaExceededException", 0}.outcome(429)
+	o := modeledError{service: "OAM", code: "ServiceQuotaExceededException"}.outcome(429)
 	o.Err = fmt.Errorf("%w: %w", o.Err, throttlingError(true))
 	got := classify.Default().Classify(o)
 	require.Equal(t, classify.Throttling, got.Kind())

@@ -33,99 +33,102 @@ import (
 // Of a service with several versions of its API the newest counts.
 var models = flag.String("models", "", "write the table of modeled errors from the botocore package in this directory")
 
-// The files that are written, the second from the first.
-const (
-	marksFile = "testdata/modeled.tsv"
-	tableFile = "modeled_table.go"
-)
-
-// mark is an error that a model marks as retryable.
-type mark struct {
+// modeledError is an error of a model. The fields after code are not of all tables.
+type modeledError struct {
 	service, code string
 	status        int // 0 if the model has none
 	throttling    bool
 }
 
-// answer is the error as a client sees it.
-func (m mark) answer() error {
-	return fmt.Errorf("operation: %w", joinAnswer(m.status, m.code))
+func (m modeledError) outcome(status int) classify.Outcome {
+	return classify.Outcome{Err: fmt.Errorf("operation: %w", joinAnswer(status, m.code)), Service: m.service}
 }
 
-func TestModeledTable(t *testing.T) {
-	if *models != "" {
-		require.NoError(t, os.WriteFile(marksFile, marksText(t, *models), 0o600))
-		require.NoError(t, os.WriteFile(tableFile, tableText(t), 0o600))
-	}
-	want, err := os.ReadFile(tableFile)
-	require.NoError(t, err)
-	require.Equal(t, string(want), string(tableText(t)))
+// modeledTable is a table in the code. It is written from a file, and the file from models.
+type modeledTable struct {
+	file, code string
+	source     string // the first line of the file, of: version, services, those with such errors, errors
+	words      map[bool]string
+	of         func(shapes []modeledShape) []modeledError // those of a model
+	text       func(t *testing.T, source string, errs []modeledError) []byte
 }
+
+var marked = modeledTable{
+	file: "testdata/modeled.tsv", code: "modeled_table.go",
+	source: "# botocore %s: of %d services, %d mark %d errors as retryable\n",
+	words:  map[bool]string{true: "\tthrottling", false: "\tretryable"},
+	of: func(shapes []modeledShape) (errs []modeledError) {
+		for _, m := range shapes {
+			if m.retryable {
+				errs = append(errs, m.modeledError)
+			}
+		}
+		return errs
+	},
+	text: markedText,
+}
+
+// requireWritten compares the table with its file, or writes both from the models.
+func (table modeledTable) requireWritten(t *testing.T) {
+	t.Helper()
+	if *models != "" {
+		require.NoError(t, os.WriteFile(table.file, table.fromModels(t, *models), 0o600))
+		source, errs := table.read(t)
+		require.NoError(t, os.WriteFile(table.code, table.text(t, source, errs), 0o600))
+	}
+	want, err := os.ReadFile(table.code)
+	require.NoError(t, err)
+	source, errs := table.read(t)
+	require.Equal(t, string(want), string(table.text(t, source, errs)))
+}
+
+func (table modeledTable) fromModels(t *testing.T, dir string) []byte {
+	t.Helper()
+	found, services, files := map[modeledError]bool{}, map[string]bool{}, modelFiles(t, dir)
+	for _, path := range files {
+		for _, m := range table.of(shapesOf(t, path)) {
+			found[m], services[m.service] = true, true
+		}
+	}
+	var text bytes.Buffer
+	fmt.Fprintf(&text, table.source, versionOf(t, dir), len(files), len(services), len(found))
+	for _, m := range slices.SortedFunc(maps.Keys(found), func(a, b modeledError) int {
+		return cmp.Or(cmp.Compare(a.service, b.service), cmp.Compare(a.code, b.code))
+	}) {
+		fmt.Fprintf(&text, "%s\t%s\t%d%s\n", m.service, m.code, m.status, table.words[m.throttling])
+	}
+	return text.Bytes()
+}
+
+// read returns the first line of the file, which says where it is from, and the errors.
+func (table modeledTable) read(t *testing.T) (source string, errs []modeledError) {
+	t.Helper()
+	text, err := os.ReadFile(table.file)
+	require.NoError(t, err)
+	first, rest, _ := strings.Cut(string(text), "\n")
+	for line := range strings.Lines(rest) {
+		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
+		require.GreaterOrEqual(t, len(columns), 3, line)
+		status, err := strconv.Atoi(columns[2])
+		require.NoError(t, err)
+		errs = append(errs, modeledError{columns[0], columns[1], status, columns[len(columns)-1] == "throttling"})
+	}
+	require.NotEmpty(t, errs)
+	return strings.TrimPrefix(first, "# "), errs
+}
+
+func TestModeledTable(t *testing.T) { marked.requireWritten(t) }
 
 func TestEveryModeledErrorIsRetried(t *testing.T) {
 	t.Parallel()
-	_, marks := readMarks(t)
-	require.NotEmpty(t, marks)
-	for _, m := range marks {
-		o := classify.Outcome{Err: m.answer(), Service: m.service}
-		got := classify.Default().Classify(o)
+	_, errs := marked.read(t)
+	for _, m := range errs {
+		got := classify.Default().Classify(m.outcome(m.status))
 		require.True(t, got.Retryable(), "%+v", m)
 		if m.throttling {
 			require.Equal(t, classify.Throttling, got.Kind(), "%+v", m)
 		}
 	}
-}
-
-// readMarks returns the first line of the file of marks, which says where they are
-// from, and the marks.
-func readMarks(t *testing.T) (source string, marks []mark) {
-	t.Helper()
-	source, rows := readTable(t, marksFile, 4)
-	for _, columns := range rows {
-		status, err := strconv.Atoi(columns[2])
-		require.NoError(t, err)
-		marks = append(marks, mark{columns[0], columns[1], status, columns[3] == "throttling"})
-	}
-	return source, marks
-}
-
-// readTable returns the first line of a file, which says where it is from, and the columns of the
-// others.
-func readTable(t *testing.T, name string, width int) (source string, rows [][]string) {
-	t.Helper()
-	text, err := os.ReadFile(name)
-	require.NoError(t, err)
-	first, rest, _ := strings.Cut(strings.TrimSpace(string(text)), "\n")
-	for line := range strings.Lines(rest) {
-		columns := strings.Split(strings.TrimSuffix(line, "\n"), "\t")
-		require.Len(t, columns, width, line)
-		rows = append(rows, columns)
-	}
-	return strings.TrimPrefix(first, "# "), rows
-}
-
-// marksText reads all models.
-func marksText(t *testing.T, dir string) []byte {
-	t.Helper()
-	found := map[mark]bool{}
-	services, marked := 0, map[string]bool{}
-	for _, path := range modelFiles(t, dir) {
-		services++
-		for _, m := range marksOf(t, path) {
-			found[m] = true
-			marked[m.service] = true
-		}
-	}
-	sorted := slices.SortedFunc(maps.Keys(found), func(a, b mark) int {
-		return cmp.Or(cmp.Compare(a.service, b.service), cmp.Compare(a.code, b.code))
-	})
-	var text bytes.Buffer
-	fmt.Fprintf(&text, "# botocore %s: of %d services, %d mark %d errors as retryable\n",
-		versionOf(t, dir), services, len(marked), len(sorted))
-	for _, m := range sorted {
-		fmt.Fprintf(&text, "%s\t%s\t%d\t%s\n", m.service, m.code, m.status,
-			map[bool]string{true: "throttling", false: "retryable"}[m.throttling])
-	}
-	return text.Bytes()
 }
 
 // modelFiles returns the newest model of each service.
@@ -150,23 +153,12 @@ func versionOf(t *testing.T, dir string) string {
 	return string(version[1])
 }
 
-func marksOf(t *testing.T, path string) (marks []mark) {
-	t.Helper()
-	for _, m := range shapesOf(t, path) {
-		if m.retryable {
-			marks = append(marks, mark{m.service, m.code, m.status, m.throttling})
-		}
-	}
-	return marks
-}
-
 // modeledShape is an error, or what may be one, in a model.
 type modeledShape struct {
-	service, code         string
-	status                int
-	retryable, throttling bool
-	hasQuotaCode          bool
-	documentation         string
+	modeledError
+
+	retryable, hasQuotaCode bool
+	documentation           string
 }
 
 func shapesOf(t *testing.T, path string) (shapes []modeledShape) {
@@ -201,7 +193,7 @@ func shapesOf(t *testing.T, path string) (shapes []modeledShape) {
 		if !shape.Exception && shape.Error == nil && shape.Retryable == nil {
 			continue
 		}
-		m := modeledShape{service: model.Metadata.ServiceID, code: name, documentation: shape.Documentation}
+		m := modeledShape{modeledError: modeledError{service: model.Metadata.ServiceID, code: name}, documentation: shape.Documentation}
 		if shape.Error != nil {
 			m.code, m.status = cmp.Or(shape.Error.Code, name), shape.Error.HTTPStatusCode
 		}
@@ -216,24 +208,18 @@ func shapesOf(t *testing.T, path string) (shapes []modeledShape) {
 	return shapes
 }
 
-// tableText writes the table: the marks that the default chain would not see
-// otherwise.
-func tableText(t *testing.T) []byte {
+// markedText writes the marks that the default chain would not see otherwise.
+func markedText(t *testing.T, source string, errs []modeledError) []byte {
 	t.Helper()
-	source, marks := readMarks(t)
 	chain := changed(t)(classify.Default().Without("modeled"))
 	services := map[string][]string{}
 	rows := 0
-	for _, m := range marks {
-		got := chain.Classify(classify.Outcome{Err: m.answer(), Service: m.service})
+	for _, m := range errs {
+		got := chain.Classify(m.outcome(m.status))
 		if got.Retryable() && (!m.throttling || got.Kind() == classify.Throttling) {
 			continue
 		}
-		service := m.service
-		if m.throttling {
-			service += "*"
-		}
-		services[m.code] = append(services[m.code], service)
+		services[m.code] = append(services[m.code], m.service+map[bool]string{true: "*"}[m.throttling])
 		rows++
 	}
 	return switchText(t, "modeled_table_test.go", "modeledIn returns the ids of the services in which an error code is modeled as\n"+

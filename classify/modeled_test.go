@@ -22,7 +22,6 @@ func (e *operationError) Service() string { return e.service }
 
 func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 	t.Parallel()
-	transient, none := classify.RetryAs(classify.Transient), classify.Verdict{}
 	const conflict = "RetryableConflictException"
 	for _, c := range []struct {
 		name, service string
@@ -48,20 +47,16 @@ func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 		{"the last of several services", "odb", joinAnswer(0, "InternalServerException"), transient},
 		{"none of several services", "lambda", joinAnswer(409, "ConflictException"), none},
 		{"another code", "bedrock-agentcore", joinAnswer(409, "ConflictException"), none},
-		{"a throttle stays one", "bedrock-agentcore", joinAnswer(429, conflict), classify.RetryAs(classify.Throttling)},
-		{"forbidden", "bedrock-agentcore", errors.Join(joinAnswer(409, conflict), no), classify.Forbidden()},
+		{"a throttle stays one", "bedrock-agentcore", joinAnswer(429, conflict), throttle},
+		{"forbidden", "bedrock-agentcore", errors.Join(joinAnswer(409, conflict), no), forbidden},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			for how, err := range wrappings(c.err) {
-				o := classify.Outcome{Err: fmt.Errorf("call: %w", err), Service: c.service}
-				require.Equal(t, c.want, classify.Default().Classify(o), how)
-				without := changed(t)(classify.Default().Without("modeled")).Classify(o)
-				if c.want == transient {
-					require.Equal(t, none, without, "the classifier can be left out")
-				}
+		for how, err := range wrappings(c.err) {
+			o := classify.Outcome{Err: fmt.Errorf("call: %w", err), Service: c.service}
+			require.Equal(t, c.want, classify.Default().Classify(o), "%s, %s", c.name, how)
+			if c.want == transient {
+				require.Equal(t, none, changed(t)(classify.Default().Without("modeled")).Classify(o), "the classifier can be left out")
 			}
-		})
+		}
 	}
 }
 

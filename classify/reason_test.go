@@ -2,7 +2,6 @@ package classify_test
 
 import (
 	"errors"
-	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,34 +43,18 @@ func TestReachOfAThrottleIsThatOfItsWidestReason(t *testing.T) {
 		{[]classify.Reach{wider, scope}, wider},
 		{[]classify.Reach{part, 200}, 200},
 	} {
-		t.Run(fmt.Sprintf("%v", c.reasons), func(t *testing.T) {
-			t.Parallel()
-			for how, err := range wrappings(about(c.reasons...)) {
-				require.Equal(t, c.want, verdictOf(err).Reach(), how)
-				require.Equal(t, classify.Throttling, verdictOf(err).Kind(), how)
-			}
-		})
+		for how, err := range wrappings(about(c.reasons...)) {
+			require.Equal(t, c.want, verdictOf(err).Reach(), "%v, %s", c.reasons, how)
+			require.Equal(t, classify.Throttling, verdictOf(err).Kind(), "%v, %s", c.reasons, how)
+		}
 	}
 }
 
 func TestReasonsMakeNoErrorAThrottle(t *testing.T) {
 	t.Parallel()
-	for name, err := range map[string]error{
-		"final":     reasonedError{"ValidationException", about(classify.ReachPart).reasons},
-		"transient": reasonedError{"RequestTimeout", about(classify.ReachPart).reasons},
-	} {
-		verdict := verdictOf(err)
-		require.NotEqual(t, classify.Throttling, verdict.Kind(), name)
-		require.Equal(t, classify.ReachUnknown, verdict.Reach(), name)
+	for code, want := range map[codeError]classify.Verdict{"ValidationException": none, "RequestTimeout": transient} {
+		require.Equal(t, want, verdictOf(reasonedError{code, about(classify.ReachPart).reasons}))
 	}
-}
-
-func TestOutermostErrorWithReasonsCounts(t *testing.T) {
-	t.Parallel()
-	inner := about(classify.ReachWider)
-	require.Equal(t, classify.ReachPart, verdictOf(&outerError{about(classify.ReachPart), inner}).Reach())
-	require.Equal(t, classify.ReachWider, verdictOf(&outerError{about(), inner}).Reach(), "no reasons say nothing")
-	require.Equal(t, classify.ReachPart, verdictOf(errors.Join(about(classify.ReachPart), inner)).Reach())
 }
 
 // outerError is an error around another one.
@@ -82,16 +65,20 @@ type outerError struct {
 
 func (e *outerError) Unwrap() error { return e.inner }
 
+func TestOutermostErrorWithReasonsCounts(t *testing.T) {
+	t.Parallel()
+	inner := about(classify.ReachWider)
+	require.Equal(t, classify.ReachPart, verdictOf(&outerError{about(classify.ReachPart), inner}).Reach())
+	require.Equal(t, classify.ReachWider, verdictOf(&outerError{about(), inner}).Reach(), "no reasons say nothing")
+	require.Equal(t, classify.ReachPart, verdictOf(errors.Join(about(classify.ReachPart), inner)).Reach())
+}
+
 func TestReachIsAddedToAnyThrottle(t *testing.T) {
 	t.Parallel()
 	err := about(classify.ReachPart)
-	throttle := classify.RetryAs(classify.Throttling)
-	judged := &classify.JudgedError{Verdict: throttle, Err: err}
-	require.Equal(t, classify.ReachPart, verdictOf(judged).Reach())
-	own := &fixed{name: "own", verdict: throttle}
-	require.Equal(t, classify.ReachPart, classify.Outcome{Err: err}.Judge(own, nil).Reach())
-	forbidding := &fixed{name: "own", verdict: classify.Forbidden()}
-	require.Equal(t, classify.Forbidden(), classify.Outcome{Err: err}.Judge(forbidding, nil))
+	require.Equal(t, classify.ReachPart, verdictOf(&classify.JudgedError{Verdict: throttle, Err: err}).Reach())
+	require.Equal(t, classify.ReachPart, classify.Outcome{Err: err}.Judge(constant{throttle}, nil).Reach())
+	require.Equal(t, forbidden, classify.Outcome{Err: err}.Judge(constant{forbidden}, nil))
 }
 
 func TestTrailEndsWithTheReasons(t *testing.T) {

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -30,11 +28,10 @@ import (
 // interface.
 const impatient = 50 * time.Millisecond
 
-// get sends a request without a body and reads the answer to its end. It returns
-// the error of either.
-func get(ctx context.Context, t *testing.T, client *http.Client, address string) error {
+// send sends a request and reads the answer to its end. It returns the error of either.
+func send(ctx context.Context, t *testing.T, client *http.Client, method, address string, body io.Reader) error {
 	t.Helper()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, method, address, body)
 	require.NoError(t, err)
 	response, err := client.Do(request)
 	if err != nil {
@@ -53,140 +50,11 @@ func newClient(t *testing.T) (*http.Client, *http.Transport) {
 	return &http.Client{Transport: transport}, transport
 }
 
-func serve(t *testing.T, handler http.HandlerFunc) string {
-	t.Helper()
-	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0)
-	server.Start()
-	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// silent answers nothing until the client is gone.
-func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-
-// stuck begins an answer and never ends it.
-func stuck(w http.ResponseWriter, r *http.Request) {
-	_ = http.NewResponseController(w).Flush()
-	<-r.Context().Done()
-}
-
-func listen(t *testing.T) net.Listener {
+// listen is the address of a server that serves each connection.
+func listen(t *testing.T, serve func(c net.Conn)) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = listener.Close() })
-	return listener
-}
-
-func TestTimeoutsOfTheClient(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		handler http.HandlerFunc
-		set     func(client *http.Client, transport *http.Transport)
-	}{
-		{"Timeout awaiting headers", silent, func(c *http.Client, _ *http.Transport) { c.Timeout = impatient }},
-		{"Timeout in the body", stuck, func(c *http.Client, _ *http.Transport) { c.Timeout = impatient }},
-		{"ResponseHeaderTimeout", silent, func(_ *http.Client, t *http.Transport) { t.ResponseHeaderTimeout = impatient }},
-		{"Timeout of the dialer", silent, func(_ *http.Client, t *http.Transport) {
-			t.DialContext = (&net.Dialer{Timeout: time.Nanosecond}).DialContext
-		}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			client, transport := newClient(t)
-			c.set(client, transport)
-			err := get(t.Context(), t, client, serve(t, c.handler))
-			require.Error(t, err)
-			require.Equal(t, classify.RetryAs(classify.Timeout), verdictOf(err), err)
-		})
-	}
-}
-
-func TestTimeoutOfTheTLSHandshake(t *testing.T) {
-	t.Parallel()
-	client, transport := newClient(t)
-	transport.TLSHandshakeTimeout = impatient
-	err := get(t.Context(), t, client, "https://"+listen(t).Addr().String())
-	require.Error(t, err)
-	require.Equal(t, classify.RetryAs(classify.Timeout), verdictOf(err), err)
-}
-
-func TestServersThatCloseTheConnection(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name    string
-		handler http.HandlerFunc
-		want    error // nil where net/http only says that the answer is malformed
-	}{
-		{"without an answer", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, io.EOF},
-		{"inside the status", inside("HTTP/1.1 20"), nil},
-		{"after the status", inside("HTTP/1.1 200 OK\r\n"), io.ErrUnexpectedEOF},
-		{"after a header line", inside("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"), io.ErrUnexpectedEOF},
-		{"inside the first header line", inside("HTTP/1.1 200 OK\r\nX-Cut"), nil},
-		{"inside a header line", inside("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-C"), nil},
-		{"inside the body", inside("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"), io.ErrUnexpectedEOF},
-		{"between chunks", inside("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), io.ErrUnexpectedEOF},
-		{"with a reset", reset, syscall.ECONNRESET},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			client, _ := newClient(t)
-			err := get(t.Context(), t, client, serve(t, c.handler))
-			if require.Error(t, err); c.want != nil {
-				require.ErrorIs(t, err, c.want)
-			}
-			require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
-		})
-	}
-}
-
-// inside closes the connection after the text.
-func inside(text string) http.HandlerFunc {
-	return func(w http.ResponseWriter, _ *http.Request) {
-		connection, _, err := http.NewResponseController(w).Hijack()
-		if err == nil {
-			_, _ = io.WriteString(connection, text)
-			_ = connection.Close()
-		}
-	}
-}
-
-// reset throws the connection away instead of closing it.
-func reset(w http.ResponseWriter, _ *http.Request) {
-	connection, _, err := http.NewResponseController(w).Hijack()
-	if err == nil {
-		_ = connection.(*net.TCPConn).SetLinger(0)
-		_ = connection.Close()
-	}
-}
-
-func TestPortOnWhichNoServerListens(t *testing.T) {
-	t.Parallel()
-	const address = "127.0.0.1:1" // a port that was free a moment ago may be that of another test
-	client, transport := newClient(t)
-	direct := get(t.Context(), t, client, "http://"+address)
-	require.ErrorIs(t, direct, syscall.ECONNREFUSED)
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(direct), direct)
-
-	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: address})
-	proxied := get(t.Context(), t, client, "http://service.invalid/")
-	require.ErrorIs(t, proxied, syscall.ECONNREFUSED)
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(proxied), proxied)
-}
-
-// proxyOf is a proxy that talks.
-func proxyOf(t *testing.T, scheme string, talk func(c net.Conn)) func(*http.Transport) {
-	t.Helper()
-	address := &url.URL{Scheme: scheme, Host: talking(t, talk)}
-	return func(transport *http.Transport) { transport.Proxy = http.ProxyURL(address) }
-}
-
-// talking is the address of a server that does the same with every connection, after it has read what the client sends first.
-func talking(t *testing.T, talk func(c net.Conn)) string {
-	t.Helper()
-	listener := listen(t)
 	var served sync.WaitGroup
 	t.Cleanup(func() { _ = listener.Close(); served.Wait() })
 	served.Go(func() {
@@ -195,29 +63,87 @@ func talking(t *testing.T, talk func(c net.Conn)) string {
 			if err != nil {
 				return
 			}
-			served.Go(func() {
-				defer func() { _ = c.Close() }()
-				_, _ = c.Read(make([]byte, 1<<16))
-				talk(c)
-				_ = c.(*net.TCPConn).CloseWrite()
-				_, _ = io.Copy(io.Discard, c) // a close with bytes unread would be a reset
-			})
+			context.AfterFunc(t.Context(), func() { _ = c.Close() }) // before the cleanups
+			served.Go(func() { serve(c); _ = c.Close() })
 		}
 	})
 	return listener.Addr().String()
 }
 
-// write says the text and hangs up.
+// after reads what the client sends first, and then talks and hangs up.
+func after(talk func(c net.Conn)) func(net.Conn) {
+	return func(c net.Conn) {
+		_, _ = c.Read(make([]byte, 1<<16))
+		talk(c)
+		_ = c.(*net.TCPConn).CloseWrite()
+		_, _ = io.Copy(io.Discard, c) // a close with bytes unread would be a reset
+	}
+}
+
+// write says the text.
 func write(text string) func(net.Conn) {
 	return func(c net.Conn) { _, _ = io.WriteString(c, text) }
 }
 
-// reply is how a SOCKS proxy answers a request.
-func reply(code byte) func(net.Conn) {
-	return func(c net.Conn) {
-		_, _ = c.Write([]byte{5, 0})
-		_, _ = c.Read(make([]byte, 1<<16))
-		_, _ = c.Write([]byte{5, code, 0, 1, 0, 0, 0, 0, 0, 0})
+// until says the text and no more, and the client goes.
+func until(text string) func(net.Conn) {
+	return func(c net.Conn) { write(text)(c); _, _ = io.Copy(io.Discard, c) }
+}
+
+const begun = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc"
+
+// TestFailuresOfHTTPInGo126: where net/http only says that an answer is malformed, the text is all that there is.
+func TestFailuresOfHTTPInGo126(t *testing.T) {
+	t.Parallel()
+	type change func(client *http.Client, transport *http.Transport)
+	limited := func(c *http.Client, _ *http.Transport) { c.Timeout = impatient }
+	hello := "\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x00" + strings.Repeat("x", 32) + "\x00\x00\x2f\x00" // of TLS 1.0
+	for _, c := range []struct {
+		name, scheme string
+		talk         func(net.Conn)
+		change       change
+		text         string
+		want         classify.Verdict
+	}{
+		{"Timeout awaiting headers", "http", until(""), limited, "Client.Timeout exceeded while awaiting headers", timeout},
+		{"Timeout in the body", "http", until(begun), limited, "Client.Timeout", timeout},
+		{"ResponseHeaderTimeout", "http", until(""), func(_ *http.Client, t *http.Transport) {
+			t.ResponseHeaderTimeout = impatient
+		}, "timeout awaiting response headers", timeout},
+		{"Timeout of the dialer", "http", until(""), func(_ *http.Client, t *http.Transport) {
+			t.DialContext = (&net.Dialer{Timeout: time.Nanosecond}).DialContext
+		}, "i/o timeout", timeout},
+		{"Timeout of the TLS handshake", "https", until(""), func(_ *http.Client, t *http.Transport) {
+			t.TLSHandshakeTimeout = impatient
+		}, "TLS handshake timeout", timeout},
+
+		{"closed without an answer", "http", write(""), nil, "EOF", transient},
+		{"inside the status", "http", write("HTTP/1.1 20"), nil, "malformed HTTP status code", transient},
+		{"after the status", "http", write("HTTP/1.1 200 OK\r\n"), nil, "unexpected EOF", transient},
+		{"after a header line", "http", write("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n"), nil, "unexpected EOF", transient},
+		{"inside the first header line", "http", write("HTTP/1.1 200 OK\r\nX-Cut"), nil, "malformed MIME header", transient},
+		{"inside a header line", "http", write("HTTP/1.1 200 OK\r\nContent-Length: 3\r\nX-C"), nil, "malformed MIME header", transient},
+		{"inside the body", "http", write(begun), nil, "unexpected EOF", transient},
+		{"between chunks", "http", write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n"), nil, "unexpected EOF", transient},
+		{"with a reset", "http", func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0); _ = c.Close() }, nil, "reset by peer", transient},
+		{"no HTTP, after a GET", "http", write("SSH-2.0-OpenSSH\r\n"), nil, "malformed HTTP response", none},
+
+		{"TLS that is cut", "https", write(""), nil, "EOF", transient},
+		{"no TLS but HTTP", "https", write("HTTP/1.1 400 Bad Request\r\n\r\n"), nil, "HTTP response to HTTPS client", transient},
+		{"neither", "https", write("SSH-2.0-OpenSSH\r\n"), nil, "does not look like a TLS handshake", transient},
+		{"TLS that refuses", "https", write("\x15\x03\x01\x00\x02\x02\x28"), nil, "handshake failure", transient},
+		{"TLS that is too old", "https", write(hello), nil, "unsupported protocol version", transient},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			client, transport := newClient(t)
+			if c.change != nil {
+				c.change(client, transport)
+			}
+			err := send(t.Context(), t, client, http.MethodGet, c.scheme+"://"+listen(t, after(c.talk)), nil)
+			require.ErrorContains(t, err, c.text)
+			require.Equal(t, c.want, verdictOf(err), err)
+		})
 	}
 }
 
@@ -225,42 +151,46 @@ func reply(code byte) func(net.Conn) {
 // phrase, and of a SOCKS reply a text. If another Go version keeps something else, this test says so.
 func TestProxiesThatRefuseInGo126(t *testing.T) {
 	t.Parallel()
-	again, final := classify.RetryAs(classify.Transient), classify.Verdict{}
+	answer := func(status string) func(net.Conn) { return write("HTTP/1.1 " + status + "\r\n\r\n") }
+	reply := func(code byte) func(net.Conn) { // how a SOCKS proxy answers a request
+		return func(c net.Conn) {
+			_, _ = c.Write([]byte{5, 0})
+			_, _ = c.Read(make([]byte, 1<<16))
+			_, _ = c.Write([]byte{5, code, 0, 1, 0, 0, 0, 0, 0, 0})
+		}
+	}
 	for _, c := range []struct {
 		name, scheme string
 		talk         func(net.Conn)
 		text         string
 		want         classify.Verdict
 	}{
-		{"500", "http", write("HTTP/1.1 500 Internal Server Error\r\n\r\n"), "Internal Server Error", again},
-		{"502", "http", write("HTTP/1.1 502 Bad Gateway\r\n\r\n"), "Bad Gateway", again},
-		{"503", "http", write("HTTP/1.1 503 Service Unavailable\r\n\r\n"), "Service Unavailable", again},
-		{"504", "http", write("HTTP/1.0 504 Gateway Timeout\r\n\r\n"), "Gateway Timeout", again},
-		{"429", "http", write("HTTP/1.1 429 Too Many Requests\r\n\r\n"), "Too Many Requests", classify.RetryAs(classify.Throttling)},
-		{"502 of Apache", "http", write("HTTP/1.1 502 Proxy Error\r\n\r\n"), "Proxy Error", again},
-		{"503 of nginx", "http", write("HTTP/1.1 503 Service Temporarily Unavailable\r\n\r\n"), "Service Temporarily Unavailable", again},
-		{"504 of HAProxy", "http", write("HTTP/1.1 504 Gateway Time-out\r\n\r\n"), "Gateway Time-out", again},
-		{"403", "http", write("HTTP/1.1 403 Forbidden\r\n\r\n"), "Forbidden", again},
-		{"407", "http", write("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n"), "Proxy Authentication Required", again},
-		{"501", "http", write("HTTP/1.1 501 Not Implemented\r\n\r\n"), "Not Implemented", again},
-		{"503 in words of its own", "http", write("HTTP/1.1 503 Come again\r\n\r\n"), "Come again", final}, // see httpretry
-		{"503 without words", "http", write("HTTP/1.1 503\r\n\r\n"), "unknown status code", again},
-		{"hangs up", "http", write(""), "unexpected EOF", again},
-		{"hangs up in the status", "http", write("HTTP/1.1 5"), "malformed HTTP status code", again},
-		{"hangs up in the tunnel", "http", write("HTTP/1.1 200 OK\r\n\r\n"), "EOF", again},
-		{"hangs up in the TLS handshake", "https", write(""), "proxyconnect tcp: EOF", again},
-		{"SOCKS, general failure", "socks5", reply(1), "unknown error general SOCKS server failure", again},
-		{"SOCKS, not allowed", "socks5", reply(2), "unknown error connection not allowed by ruleset", again},
-		{"SOCKS, refused", "socks5h", reply(5), "unknown error connection refused", again},
-		{"SOCKS, wants a password", "socks5", write("\x05\xff"), "no acceptable authentication methods", again},
-		{"SOCKS, hangs up", "socks5", write(""), "EOF", again},
-		{"SOCKS, hangs up in the reply", "socks5", write("\x05\x00"), "EOF", again},
+		{"500", "http", answer("500 Internal Server Error"), "Internal Server Error", transient},
+		{"502", "http", answer("502 Bad Gateway"), "Bad Gateway", transient},
+		{"429", "http", answer("429 Too Many Requests"), "Too Many Requests", throttle},
+		{"502 of Apache", "http", answer("502 Proxy Error"), "Proxy Error", transient},
+		{"503 of nginx", "http", answer("503 Service Temporarily Unavailable"), "Service Temporarily Unavailable", transient},
+		{"504 of HAProxy", "http", answer("504 Gateway Time-out"), "Gateway Time-out", transient},
+		{"403", "http", answer("403 Forbidden"), "Forbidden", transient},
+		{"407", "http", answer("407 Proxy Authentication Required"), "Proxy Authentication Required", transient},
+		{"503 in words of its own", "http", answer("503 Come again"), "Come again", none}, // see httpretry
+		{"503 without words", "http", answer("503"), "unknown status code", transient},
+		{"hangs up", "http", write(""), "unexpected EOF", transient},
+		{"hangs up in the status", "http", write("HTTP/1.1 5"), "malformed HTTP status code", transient},
+		{"hangs up in the tunnel", "http", answer("200 OK"), "EOF", transient},
+		{"hangs up in the TLS handshake", "https", write(""), "proxyconnect tcp: EOF", transient},
+		{"SOCKS, general failure", "socks5", reply(1), "unknown error general SOCKS server failure", transient},
+		{"SOCKS, not allowed", "socks5", reply(2), "unknown error connection not allowed by ruleset", transient},
+		{"SOCKS, refused", "socks5h", reply(5), "unknown error connection refused", transient},
+		{"SOCKS, wants a password", "socks5", write("\x05\xff"), "no acceptable authentication methods", transient},
+		{"SOCKS, hangs up", "socks5", write(""), "EOF", transient},
+		{"SOCKS, hangs up in the reply", "socks5", write("\x05\x00"), "EOF", transient},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			client, transport := newClient(t)
-			proxyOf(t, c.scheme, c.talk)(transport)
-			err := get(t.Context(), t, client, "https://127.0.0.1:1/")
+			transport.Proxy = http.ProxyURL(&url.URL{Scheme: c.scheme, Host: listen(t, after(c.talk))})
+			err := send(t.Context(), t, client, http.MethodGet, "https://127.0.0.1:1/", nil)
 			require.ErrorContains(t, err, c.text)
 			require.Equal(t, c.want, verdictOf(err), err)
 			require.Equal(t, c.want, verdictOf(fmt.Errorf("call: %w", err)))
@@ -273,8 +203,8 @@ func TestProxiesThatRefuseInGo126(t *testing.T) {
 	}
 }
 
-// The phrase of a status is nothing more than words where no HTTP client has said it.
-func TestPhrasesOfOthersAreFinal(t *testing.T) {
+// What says so in these words but is no failure of an HTTP client, or of HTTP/2, is final.
+func TestTextsOfOthersAreFinal(t *testing.T) {
 	t.Parallel()
 	for _, err := range []error{
 		errors.New("Bad Gateway"),
@@ -284,106 +214,16 @@ func TestPhrasesOfOthersAreFinal(t *testing.T) {
 		errors.New("tls: failed to find any PEM data in certificate input"),
 		x509.UnknownAuthorityError{}, // of a signature that a program has checked
 		&net.OpError{Op: "listen", Err: errors.New("address already in use")},
+		errors.New("http2: response body closed"),
+		errors.New("my server sent GOAWAY and closed the connection"),
 	} {
-		require.Equal(t, classify.Verdict{}, verdictOf(err), err)
+		require.Equal(t, none, verdictOf(err), err)
 	}
-}
-
-func TestConnectionThatTheClientClosed(t *testing.T) {
-	t.Parallel()
-	connection, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", listen(t).Addr().String())
-	require.NoError(t, err)
-	require.NoError(t, connection.Close())
-	_, err = connection.Write([]byte("late"))
-	require.ErrorIs(t, err, net.ErrClosed)
-	require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
-}
-
-func TestServersThatAreOthers(t *testing.T) {
-	t.Parallel()
-	again := classify.RetryAs(classify.Transient)
-	client, _ := newClient(t)
-	encrypted := httptest.NewUnstartedServer(http.NotFoundHandler())
-	encrypted.Config.ErrorLog = log.New(io.Discard, "", 0)
-	encrypted.StartTLS()
-	t.Cleanup(encrypted.Close)
-	talks := func(text string) string { return talking(t, write(text)) }
-	for name, c := range map[string]struct {
-		url  string
-		want classify.Verdict
-	}{
-		"TLS that is cut":      {"https://" + talks(""), again},
-		"no TLS but HTTP":      {"https://" + talks("HTTP/1.1 400 Bad Request\r\n\r\n"), again},
-		"neither":              {"https://" + talks("SSH-2.0-OpenSSH\r\n"), again},
-		"TLS that refuses":     {"https://" + talks("\x15\x03\x01\x00\x02\x02\x28"), again},
-		"TLS that is too old":  {"https://" + talks("\x16\x03\x01\x00\x2a\x02\x00\x00\x26\x03\x00"+strings.Repeat("x", 32)+"\x00\x00\x2f\x00"), again},
-		"not the host":         {encrypted.URL, again},
-		"no HTTP, after a GET": {"http://" + talks("SSH-2.0-OpenSSH\r\n"), classify.Verdict{}},
-	} {
-		err := get(t.Context(), t, client, c.url)
-		require.Error(t, err, name)
-		require.Equal(t, c.want, verdictOf(err), "%s: %v", name, err)
+	// These are only seen if the connection ends at the very moment at which a request
+	// begins to use it.
+	for _, text := range []string{"http: server closed idle connection", "http2: client conn could not be established"} {
+		require.Equal(t, transient, verdictOf(errors.New(text)), text)
 	}
-}
-
-// TestCallersThatGiveUp ends the request from the caller's side, with and
-// without a timeout of the client that does not pass.
-func TestCallersThatGiveUp(t *testing.T) {
-	t.Parallel()
-	for title, timeout := range map[string]time.Duration{"without a timeout": 0, "within a timeout": time.Hour} {
-		for where, handler := range map[string]http.HandlerFunc{"awaiting headers": silent, "in the body": stuck} {
-			t.Run("cancel "+where+" "+title, func(t *testing.T) {
-				t.Parallel()
-				ctx, cancel := context.WithCancel(t.Context())
-				client, _ := newClient(t)
-				client.Timeout = timeout
-				err := get(ctx, t, client, serve(t, func(w http.ResponseWriter, r *http.Request) {
-					cancel()
-					handler(w, r)
-				}))
-				require.ErrorIs(t, err, context.Canceled)
-				require.Equal(t, classify.Verdict{}, verdictOf(err), err)
-			})
-			t.Run("deadline "+where+" "+title, func(t *testing.T) {
-				t.Parallel()
-				ctx, cancel := context.WithTimeout(t.Context(), impatient)
-				defer cancel()
-				client, _ := newClient(t)
-				client.Timeout = timeout
-				err := get(ctx, t, client, serve(t, handler))
-				require.ErrorIs(t, err, context.DeadlineExceeded)
-				require.Equal(t, classify.Verdict{}, verdictOfGone(err), err)
-			})
-		}
-	}
-}
-
-func TestCallersThatGaveUpBefore(t *testing.T) {
-	t.Parallel()
-	canceled, cancel := context.WithCancel(t.Context())
-	cancel()
-	late, cancelLate := context.WithDeadline(t.Context(), time.Unix(0, 0))
-	defer cancelLate()
-	client, _ := newClient(t)
-	for _, ctx := range []context.Context{canceled, late} {
-		err := get(ctx, t, client, "http://127.0.0.1:1")
-		require.ErrorIs(t, err, ctx.Err())
-		require.Equal(t, classify.Verdict{}, verdictOfGone(err), err)
-	}
-}
-
-func TestCallersThatCancelTheDial(t *testing.T) {
-	t.Parallel()
-	ctx, cancel := context.WithCancel(t.Context())
-	client, transport := newClient(t)
-	transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-		cancel()
-		<-ctx.Done()
-		return nil, errors.New("dial given up")
-	}
-	err := get(ctx, t, client, "http://127.0.0.1:1")
-	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, classify.Verdict{}, verdictOf(err), err)
 }
 
 // Error codes of RFC 9113.
@@ -394,16 +234,19 @@ func http2Server(hangsUp bool, answers ...pipenet.Frame) *pipenet.HTTP2 {
 	return &pipenet.HTTP2{Answers: func(int) []pipenet.Frame { return answers }, Close: hangsUp}
 }
 
-func http2Client(t *testing.T, change func(*http.Transport)) *http.Client {
+func http2Client(t *testing.T) (*http.Client, *http.Transport) {
 	t.Helper()
-	var protocols http.Protocols
-	protocols.SetUnencryptedHTTP2(true)
-	transport := &http.Transport{Protocols: &protocols}
-	if change != nil {
-		change(transport)
-	}
-	t.Cleanup(transport.CloseIdleConnections)
-	return &http.Client{Transport: transport}
+	client, transport := newClient(t)
+	transport.Protocols = &http.Protocols{}
+	transport.Protocols.SetUnencryptedHTTP2(true)
+	return client, transport
+}
+
+// postOnce sends a request with a body that net/http cannot send again by itself.
+func postOnce(t *testing.T, server *pipenet.HTTP2) error {
+	t.Helper()
+	client, _ := http2Client(t)
+	return send(t.Context(), t, client, http.MethodPost, "http://"+listen(t, server.Serve), io.MultiReader(strings.NewReader("body")))
 }
 
 // TestFailuresOfHTTP2InGo126 is about the errors of the net/http in Go 1.26. Those
@@ -411,6 +254,7 @@ func http2Client(t *testing.T, change func(*http.Transport)) *http.Client {
 // version changes a text, this test says so.
 func TestFailuresOfHTTP2InGo126(t *testing.T) {
 	t.Parallel()
+	const again = "http2: Transport: cannot retry err [%s] after Request.Body was written"
 	for _, c := range []struct {
 		name   string
 		server *pipenet.HTTP2
@@ -418,39 +262,25 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 		want   classify.Verdict
 	}{
 		{
-			name: "refused stream", server: http2Server(false, pipenet.ResetStream(codeRefused)),
-			text: "http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM; received from peer] after Request.Body was written",
-			want: classify.RetryAs(classify.Transient),
+			"refused stream", http2Server(false, pipenet.ResetStream(codeRefused)),
+			fmt.Sprintf(again, "stream error: stream ID 1; REFUSED_STREAM; received from peer"), transient,
 		},
 		{
-			name: "graceful end without the request", server: http2Server(false, pipenet.GoAway(0, codeNone)),
-			text: "http2: Transport: cannot retry err [http2: Transport received Server's graceful shutdown GOAWAY] after Request.Body was written",
-			want: classify.RetryAs(classify.Transient),
+			"graceful end without the request", http2Server(false, pipenet.GoAway(0, codeNone)),
+			fmt.Sprintf(again, "http2: Transport received Server's graceful shutdown GOAWAY"), transient,
 		},
 		{
-			name: "end with an error", server: http2Server(false, pipenet.GoAway(0, codeInternal)),
-			text: "http2: Transport received GOAWAY from server ErrCode:INTERNAL_ERROR",
-			want: classify.RetryAs(classify.Transient),
+			"end with an error", http2Server(false, pipenet.GoAway(0, codeInternal)),
+			"http2: Transport received GOAWAY from server ErrCode:INTERNAL_ERROR", transient,
 		},
 		{
-			name: "end and close", server: http2Server(true, pipenet.GoAway(1, codeTooMuch)),
-			text: "http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=ENHANCE_YOUR_CALM",
-			want: classify.RetryAs(classify.Transient),
+			"end and close", http2Server(true, pipenet.GoAway(1, codeTooMuch)),
+			"http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=ENHANCE_YOUR_CALM", transient,
 		},
+		{"closed", http2Server(true), io.ErrUnexpectedEOF.Error(), transient},
 		{
-			name: "closed", server: http2Server(true),
-			text: io.ErrUnexpectedEOF.Error(),
-			want: classify.RetryAs(classify.Transient),
-		},
-		{
-			name: "stream with an error", server: http2Server(false, pipenet.ResetStream(codeInternal)),
-			text: "stream error: stream ID 1; INTERNAL_ERROR; received from peer",
-			want: classify.RetryAs(classify.Transient),
-		},
-		{
-			name: "stream with an error of the client", server: http2Server(false, pipenet.ResetStream(codeProtocol)),
-			text: "http2: Transport: cannot retry err [stream error: stream ID 1; PROTOCOL_ERROR; received from peer] after Request.Body was written",
-			want: classify.Verdict{},
+			"stream with an error of the client", http2Server(false, pipenet.ResetStream(codeProtocol)),
+			fmt.Sprintf(again, "stream error: stream ID 1; PROTOCOL_ERROR; received from peer"), none,
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -463,55 +293,16 @@ func TestFailuresOfHTTP2InGo126(t *testing.T) {
 	}
 }
 
-// postOnce sends a request with a body that net/http cannot send again by itself, and reads the answer to its end. It
-// returns the error of either.
-func postOnce(t *testing.T, server *pipenet.HTTP2) error {
-	t.Helper()
-	var servers sync.WaitGroup
-	t.Cleanup(servers.Wait)
-	listener := listen(t)
-	servers.Go(func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			servers.Go(func() { server.Serve(connection) })
-		}
-	})
-	body := io.MultiReader(strings.NewReader("body"))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+listener.Addr().String(), body)
-	require.NoError(t, err)
-	response, err := http2Client(t, nil).Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	_, err = io.Copy(io.Discard, response.Body)
-	return err
-}
-
 // TestStreamsThatAreReset: a reset is what HTTP/2 has for a connection that is cut, unless the server blames the client.
 func TestStreamsThatAreReset(t *testing.T) {
 	t.Parallel()
-	again, final := classify.RetryAs(classify.Transient), classify.Verdict{}
-	for code, want := range []classify.Verdict{
-		0x0: again, // NO_ERROR
-		0x1: final, // PROTOCOL_ERROR
-		0x2: again, // INTERNAL_ERROR
-		0x3: final, // FLOW_CONTROL_ERROR
-		0x4: again, // SETTINGS_TIMEOUT
-		0x5: final, // STREAM_CLOSED
-		0x6: final, // FRAME_SIZE_ERROR
-		0x7: again, // REFUSED_STREAM
-		0x8: again, // CANCEL
-		0x9: final, // COMPRESSION_ERROR
-		0xa: again, // CONNECT_ERROR
-		0xb: again, // ENHANCE_YOUR_CALM
-		0xc: final, // INADEQUATE_SECURITY
-		0xd: final, // HTTP_1_1_REQUIRED
-		0xe: again, // unassigned
-	} {
+	// PROTOCOL_ERROR, FLOW_CONTROL_ERROR, STREAM_CLOSED, FRAME_SIZE_ERROR, COMPRESSION_ERROR, INADEQUATE_SECURITY, HTTP_1_1_REQUIRED
+	blames := []int{0x1, 0x3, 0x5, 0x6, 0x9, 0xc, 0xd}
+	for code := range 0xf { // the last one is unassigned
+		want := transient
+		if slices.Contains(blames, code) {
+			want = none
+		}
 		for when, frames := range map[string][]pipenet.Frame{
 			"before the headers": {pipenet.ResetStream(uint32(code))},
 			"in the body":        {pipenet.Begun(), pipenet.ResetStream(uint32(code))},
@@ -534,59 +325,22 @@ func TestStreamsThatAreReset(t *testing.T) {
 	}
 }
 
-// TestFailuresOfHTTP2InVirtualTime has a request that net/http sends several times by
-// itself, with pauses, and a connection that it gives up after a while.
-func TestFailuresOfHTTP2InVirtualTime(t *testing.T) {
+// TestPeerOfHTTP2ThatIsSilent has a connection that net/http gives up after a while.
+func TestPeerOfHTTP2ThatIsSilent(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		name   string
-		server *pipenet.HTTP2
-		text   string
-	}{
-		{"refused stream", http2Server(false, pipenet.ResetStream(codeRefused)), "REFUSED_STREAM"},
-		{"silent peer", http2Server(false), "http2: client connection lost"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				client := http2Client(t, func(transport *http.Transport) {
-					transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Minute, PingTimeout: time.Minute}
-					transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-						ours, theirs := net.Pipe()
-						go c.server.Serve(theirs)
-						return ours, nil
-					}
-				})
-				defer client.CloseIdleConnections()
-				err := get(t.Context(), t, client, "http://service.invalid/")
-				require.ErrorContains(t, err, c.text)
-				require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(err), err)
-			})
-		})
-	}
-}
-
-func TestTextsThatAreNoLostConnection(t *testing.T) {
-	t.Parallel()
-	for _, text := range []string{
-		"http2: response body closed",
-		"stream error: stream ID 1; PROTOCOL_ERROR; received from peer",
-		"stream error: stream ID 1; FRAME_SIZE_ERROR",
-		"stream error: stream ID 1; CANCELED",
-		"stream error: stream ID 1",
-		"http2: Transport: cannot retry err [x; REFUSED_STREAM] after Request.Body was written",
-		"my server sent GOAWAY and closed the connection",
-		"x http: server closed idle connection",
-		"http: server closed idle connection, perhaps",
-		"",
-	} {
-		require.Equal(t, classify.Verdict{}, verdictOf(errors.New(text)), text)
-	}
-	// These are only seen if the connection ends at the very moment at which a request
-	// begins to use it.
-	for _, text := range []string{"http: server closed idle connection", "http2: client conn could not be established"} {
-		require.Equal(t, classify.RetryAs(classify.Transient), verdictOf(errors.New(text)), text)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		client, transport := http2Client(t)
+		transport.HTTP2 = &http.HTTP2Config{SendPingTimeout: time.Minute, PingTimeout: time.Minute}
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			ours, theirs := net.Pipe()
+			go http2Server(false).Serve(theirs)
+			return ours, nil
+		}
+		defer client.CloseIdleConnections()
+		err := send(t.Context(), t, client, http.MethodGet, "http://service.invalid/", nil)
+		require.ErrorContains(t, err, "http2: client connection lost")
+		require.Equal(t, transient, verdictOf(err), err)
+	})
 }
 
 // loudError counts how often it is asked for its text.
@@ -610,5 +364,40 @@ func TestAnswersAreNotAskedForTheirTexts(t *testing.T) {
 		asked := 0
 		verdictOf(errors.Join(loudError{&asked}, c.around))
 		require.Equal(t, c.want, asked, name)
+	}
+}
+
+func TestWhatTheCallerEndsBeforeAConnectionIsLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, wait := range map[string]func(ctx context.Context) error{
+		"lookup": func(ctx context.Context) error {
+			_, err := (&net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, ctx.Err()
+			}}).LookupHost(ctx, "service.example.")
+			return err
+		},
+		"dial": func(ctx context.Context) error {
+			_, err := (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
+			return err
+		},
+		"request": func(ctx context.Context) error {
+			client, _ := newClient(t)
+			return send(ctx, t, client, http.MethodGet, "http://127.0.0.1:1", nil)
+		},
+		"dial of a request": func(ctx context.Context) error {
+			client, transport := newClient(t)
+			transport.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
+				<-ctx.Done()
+				return nil, errors.New("dial given up")
+			}
+			return send(ctx, t, client, http.MethodGet, "http://127.0.0.1:1", nil)
+		},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		err := wait(ctx)
+		require.Error(t, err, name)
+		require.Equal(t, none, verdictOf(err), "%s: %v", name, err)
 	}
 }

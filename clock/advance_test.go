@@ -44,23 +44,6 @@ func TestFakeAdvanceFiresInOrderOfTimeThenOfRegistration(t *testing.T) {
 	require.Equal(t, 1, clk.Waiters())
 }
 
-func TestFakeAdvanceFiresWhatIsArmedOnTheWay(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	ticks := 0
-	var tick func()
-	tick = func() {
-		ticks++
-		clk.AfterFunc(time.Second, tick)
-	}
-	clk.AfterFunc(time.Second, tick)
-
-	clk.Advance(10 * time.Second)
-
-	require.Equal(t, 10, ticks)
-	require.Equal(t, 1, clk.Waiters(), "the next tick")
-}
-
 func TestFakeAdvanceFromAFunctionAddsUp(t *testing.T) {
 	t.Parallel()
 	var clk clock.Fake
@@ -161,40 +144,6 @@ func TestFakeAdvanceToNextWithoutAnInstant(t *testing.T) {
 	require.False(t, ok)
 	cancel()
 	require.Equal(t, context.Canceled, <-ended)
-}
-
-func TestFakeSleepersWakeOnceAtTheirInstantConcurrentSafe(t *testing.T) {
-	t.Parallel()
-	const sleepers, instants = 400, 20
-	var clk clock.Fake
-	type wake struct {
-		due, at time.Time
-		err     error
-	}
-	wakes := make(chan wake, sleepers)
-	for i := range sleepers {
-		d := time.Duration(1+i%instants) * time.Millisecond
-		go func() {
-			err := clk.Sleep(context.Background(), d)
-			wakes <- wake{origin().Add(d), clk.Now(), err}
-		}()
-	}
-	require.NoError(t, clk.BlockUntil(t.Context(), sleepers))
-
-	for i := range instants {
-		d, ok := clk.AdvanceToNext()
-		require.True(t, ok)
-		require.Equal(t, time.Millisecond, d)
-		require.Equal(t, sleepers-(i+1)*sleepers/instants, clk.Waiters())
-		for range sleepers / instants {
-			w := <-wakes
-			require.NoError(t, w.err)
-			require.Equal(t, w.due, w.at)
-		}
-	}
-
-	require.Empty(t, wakes)
-	require.Len(t, clk.Waits(), sleepers)
 }
 
 // Movers and sleepers run freely; what they move and sleep must add up.

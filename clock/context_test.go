@@ -17,67 +17,38 @@ import (
 func TestFakeContextEnds(t *testing.T) {
 	t.Parallel()
 	errWhy := errors.New("why")
-	// Each case acts on a context of 10 s below a parent.
-	tests := map[string]struct {
-		act                func(clk *clock.Fake, cancel context.CancelFunc, cancelParent context.CancelCauseFunc)
-		wantErr, wantCause error
-	}{
-		"not before its deadline": {
-			act: func(clk *clock.Fake, _ context.CancelFunc, _ context.CancelCauseFunc) {
-				clk.Advance(10*time.Second - 1)
-			},
-		},
-		"at its deadline": {
-			act: func(clk *clock.Fake, _ context.CancelFunc, _ context.CancelCauseFunc) {
-				clk.Advance(10 * time.Second)
-			},
-			wantErr: context.DeadlineExceeded, wantCause: context.DeadlineExceeded,
-		},
-		"when jumped over": {
-			act: func(clk *clock.Fake, _ context.CancelFunc, _ context.CancelCauseFunc) {
-				clk.AfterFunc(time.Minute, func() {})
-				clk.AdvanceToNext()
-			},
-			wantErr: context.DeadlineExceeded, wantCause: context.DeadlineExceeded,
-		},
-		"by its cancel": {
-			act: func(_ *clock.Fake, cancel context.CancelFunc, _ context.CancelCauseFunc) {
-				cancel()
-				cancel()
-			},
-			wantErr: context.Canceled, wantCause: context.Canceled,
-		},
-		"with its parent": {
-			act: func(_ *clock.Fake, _ context.CancelFunc, cancelParent context.CancelCauseFunc) {
-				cancelParent(errWhy)
-			},
-			wantErr: context.Canceled, wantCause: errWhy,
-		},
-		"with its parent before the deadline": {
-			act: func(clk *clock.Fake, _ context.CancelFunc, cancelParent context.CancelCauseFunc) {
-				cancelParent(errWhy)
-				clk.Advance(time.Hour)
-			},
-			wantErr: context.Canceled, wantCause: errWhy,
-		},
-		"by its cancel before the deadline and the parent": {
-			act: func(clk *clock.Fake, cancel context.CancelFunc, cancelParent context.CancelCauseFunc) {
-				cancel()
-				cancelParent(errWhy)
-				clk.Advance(time.Hour)
-			},
-			wantErr: context.Canceled, wantCause: context.Canceled,
-		},
-		"at its deadline before the parent": {
-			act: func(clk *clock.Fake, cancel context.CancelFunc, cancelParent context.CancelCauseFunc) {
-				clk.Advance(time.Hour)
-				cancelParent(errWhy)
-				cancel()
-			},
-			wantErr: context.DeadlineExceeded, wantCause: context.DeadlineExceeded,
-		},
+	type begun struct { // a context of 10 s below a parent
+		clk          *clock.Fake
+		cancel       context.CancelFunc
+		cancelParent context.CancelCauseFunc
 	}
-	for name, tt := range tests {
+	for name, c := range map[string]struct {
+		act        func(b begun)
+		err, cause error
+	}{
+		"not before its deadline": {func(b begun) { b.clk.Advance(10*time.Second - 1) }, nil, nil},
+		"at its deadline":         {func(b begun) { b.clk.Advance(10 * time.Second) }, context.DeadlineExceeded, context.DeadlineExceeded},
+		"when jumped over": {func(b begun) {
+			b.clk.AfterFunc(time.Minute, func() {})
+			b.clk.AdvanceToNext()
+		}, context.DeadlineExceeded, context.DeadlineExceeded},
+		"by its cancel":   {func(b begun) { b.cancel(); b.cancel() }, context.Canceled, context.Canceled},
+		"with its parent": {func(b begun) { b.cancelParent(errWhy) }, context.Canceled, errWhy},
+		"with its parent before the deadline": {func(b begun) {
+			b.cancelParent(errWhy)
+			b.clk.Advance(time.Hour)
+		}, context.Canceled, errWhy},
+		"by its cancel before the deadline and the parent": {func(b begun) {
+			b.cancel()
+			b.cancelParent(errWhy)
+			b.clk.Advance(time.Hour)
+		}, context.Canceled, context.Canceled},
+		"at its deadline before the parent": {func(b begun) {
+			b.clk.Advance(time.Hour)
+			b.cancelParent(errWhy)
+			b.cancel()
+		}, context.DeadlineExceeded, context.DeadlineExceeded},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var clk clock.Fake
@@ -87,23 +58,18 @@ func TestFakeContextEnds(t *testing.T) {
 			defer cancel()
 			done := ctx.Done()
 
-			tt.act(&clk, cancel, cancelParent)
+			c.act(begun{&clk, cancel, cancelParent})
 
 			// The cause comes first: it must not depend on a question for the error.
-			require.Equal(t, tt.wantCause, context.Cause(ctx))
-			require.Equal(t, tt.wantErr, ctx.Err())
+			require.Equal(t, c.cause, context.Cause(ctx))
+			require.Equal(t, c.err, ctx.Err())
 			require.Equal(t, "value", ctx.Value(key{}))
 			require.Nil(t, ctx.Value("no such key"))
 			deadline, ok := ctx.Deadline()
 			require.True(t, ok)
 			require.Equal(t, origin().Add(10*time.Second), deadline)
-			if tt.wantErr == nil {
-				require.False(t, isClosed(done))
-				require.Equal(t, 1, clk.PendingDeadlines())
-				return
-			}
-			require.True(t, isClosed(done))
-			require.Zero(t, clk.PendingDeadlines(), "the clock lets go")
+			require.Equal(t, c.err != nil, isClosed(done))
+			require.Equal(t, c.err == nil, clk.PendingDeadlines() == 1, "the clock lets go")
 		})
 	}
 }
@@ -112,60 +78,43 @@ func TestFakeContextDoneFromTheStart(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	tests := map[string]struct {
-		parent  context.Context //nolint:containedctx // the argument of a table case
-		d       time.Duration
-		wantErr error
+	for name, c := range map[string]struct {
+		parent context.Context //nolint:containedctx // the argument of a table case
+		d      time.Duration
+		want   error
 	}{
 		"the deadline is now":         {t.Context(), 0, context.DeadlineExceeded},
 		"the deadline has passed":     {t.Context(), -time.Hour, context.DeadlineExceeded},
 		"the parent is done":          {cancelled, time.Hour, context.Canceled},
 		"the parent is done, as well": {cancelled, -time.Hour, context.Canceled},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clk clock.Fake
-
-			ctx, cancel := clk.WithTimeout(tt.parent, tt.d)
-
-			require.True(t, isClosed(ctx.Done()))
-			require.Equal(t, tt.wantErr, ctx.Err())
-			require.Zero(t, clk.PendingDeadlines())
-			cancel()
-			require.Equal(t, tt.wantErr, ctx.Err())
-		})
+	} {
+		var clk clock.Fake
+		ctx, cancel := clk.WithTimeout(c.parent, c.d)
+		require.True(t, isClosed(ctx.Done()), name)
+		require.Equal(t, c.want, ctx.Err(), name)
+		require.Zero(t, clk.PendingDeadlines(), name)
+		cancel()
+		require.Equal(t, c.want, ctx.Err(), name)
 	}
 }
 
 func TestFakeContextDeadlineIsTheEarlierOne(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		outer, inner, want time.Duration
-	}{
-		"its own":         {outer: time.Minute, inner: time.Second, want: time.Second},
-		"of the parent":   {outer: time.Second, inner: time.Minute, want: time.Second},
-		"of both at once": {outer: time.Second, inner: time.Second, want: time.Second},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clk clock.Fake
-			outer, cancelOuter := clk.WithTimeout(t.Context(), tt.outer)
-			defer cancelOuter()
-			inner, cancelInner := clk.WithDeadline(outer, origin().Add(tt.inner))
-			defer cancelInner()
+	for _, c := range []struct{ outer, inner time.Duration }{{60, 1}, {1, 60}, {1, 1}} {
+		var clk clock.Fake
+		outer, cancelOuter := clk.WithTimeout(t.Context(), c.outer)
+		defer cancelOuter()
+		inner, cancelInner := clk.WithDeadline(outer, origin().Add(c.inner))
+		defer cancelInner()
+		deadline, ok := inner.Deadline()
+		require.True(t, ok)
+		require.Equal(t, origin().Add(1), deadline)
+		require.NoError(t, inner.Err())
 
-			deadline, ok := inner.Deadline()
-			require.True(t, ok)
-			require.Equal(t, origin().Add(tt.want), deadline)
-			require.NoError(t, inner.Err())
+		clk.Advance(1)
 
-			clk.Advance(tt.want)
-
-			require.Equal(t, context.DeadlineExceeded, inner.Err())
-			require.Equal(t, context.DeadlineExceeded, context.Cause(inner))
-		})
+		require.Equal(t, context.DeadlineExceeded, inner.Err())
+		require.Equal(t, context.DeadlineExceeded, context.Cause(inner))
 	}
 }
 

@@ -15,85 +15,40 @@ func origin() time.Time { return time.Date(2000, time.January, 1, 0, 0, 0, 0, ti
 
 func TestFakeStartsAt(t *testing.T) {
 	t.Parallel()
-	zone := time.FixedZone("somewhere", 3600)
-	machine := clock.System{}.Now()
-	tests := map[string]struct {
+	machine, elsewhere := clock.System{}.Now(), origin().In(time.FixedZone("somewhere", 3600))
+	for name, c := range map[string]struct {
 		clk  *clock.Fake
 		want time.Time
 	}{
 		"the documented instant if zero":      {new(clock.Fake), origin()},
-		"a given instant":                     {clock.NewFake(time.Unix(1, 2).UTC()), time.Unix(1, 2).UTC()},
-		"a given instant in its zone":         {clock.NewFake(origin().In(zone)), origin().In(zone)},
+		"a given instant in its zone":         {clock.NewFake(elsewhere), elsewhere},
 		"an instant without monotonic clock":  {clock.NewFake(machine), machine.Round(0)},
 		"the zero time if that is asked for":  {clock.NewFake(time.Time{}), time.Time{}},
 		"an instant before the zero time too": {clock.NewFake(time.Time{}.Add(-time.Hour)), time.Time{}.Add(-time.Hour)},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			require.Equal(t, tt.want, tt.clk.Now())
-			require.Equal(t, tt.want, tt.clk.Now(), "it stands still")
-
-			tt.clk.Advance(90 * time.Minute)
-
-			require.Equal(t, tt.want.Add(90*time.Minute), tt.clk.Now())
-		})
+	} {
+		require.Equal(t, c.want, c.clk.Now(), name)
+		require.Equal(t, c.want, c.clk.Now(), "%s: it stands still", name)
+		c.clk.Advance(90 * time.Minute)
+		require.Equal(t, c.want.Add(90*time.Minute), c.clk.Now(), name)
 	}
 }
 
 func TestFakeSleepEndsWhenTheTimeHasPassed(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		advances []time.Duration
-	}{
-		"in one step":     {[]time.Duration{time.Second}},
-		"in several":      {[]time.Duration{time.Second - 1, 0, 1}},
-		"after too much":  {[]time.Duration{time.Hour}},
-		"after very much": {[]time.Duration{1<<63 - 1}},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clk clock.Fake
-			done := startSleep(t.Context(), t, &clk, time.Second)
-
-			for _, d := range tt.advances {
-				require.Equal(t, 1, clk.Waiters())
-				clk.Advance(d)
-			}
-
-			require.Zero(t, clk.Waiters(), "released by the time Advance returns")
-			require.NoError(t, <-done)
-		})
-	}
-}
-
-func TestFakeSleepThatDoesNotWait(t *testing.T) {
-	t.Parallel()
-	cancelled, cancel := context.WithCancel(t.Context())
-	cancel()
-	tests := map[string]struct {
-		ctx     context.Context //nolint:containedctx // the argument of a table case
-		d       time.Duration
-		wantErr error
-	}{
-		"zero":                   {t.Context(), 0, nil},
-		"negative":               {t.Context(), -time.Second, nil},
-		"context done":           {cancelled, time.Second, context.Canceled},
-		"context done, zero":     {cancelled, 0, context.Canceled},
-		"context done, negative": {cancelled, -1, context.Canceled},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			var clk clock.Fake
-
-			err := clk.Sleep(tt.ctx, tt.d)
-
-			require.ErrorIs(t, err, tt.wantErr)
-			require.Zero(t, clk.Waiters())
-			require.Nil(t, clk.Waits())
-		})
+	for name, advances := range map[string][]time.Duration{
+		"in one step":     {time.Second},
+		"in several":      {time.Second - 1, 0, 1},
+		"after too much":  {time.Hour},
+		"after very much": {1<<63 - 1},
+	} {
+		var clk clock.Fake
+		done := startSleep(t.Context(), t, &clk, time.Second)
+		for _, d := range advances {
+			require.Equal(t, 1, clk.Waiters(), name)
+			clk.Advance(d)
+		}
+		require.Zero(t, clk.Waiters(), "%s: released by the time Advance returns", name)
+		require.NoError(t, <-done, name)
 	}
 }
 
@@ -162,57 +117,45 @@ func TestFakeAwait(t *testing.T) {
 	t.Parallel()
 	cancelled, cancel := context.WithCancel(t.Context())
 	cancel()
-	closed := make(chan struct{})
-	close(closed)
-	tests := map[string]struct {
-		ctx  context.Context //nolint:containedctx // the argument of a table case
-		done chan struct{}
-		act  func(clk *clock.Fake, done chan struct{}, cancel context.CancelFunc)
-		want error
+	for name, c := range map[string]struct {
+		ctx    context.Context //nolint:containedctx // the argument of a table case
+		closed bool
+		act    func(clk *clock.Fake, done chan struct{}, cancel context.CancelFunc)
+		want   error
 	}{
-		"closed beforehand":              {ctx: t.Context(), done: closed},
-		"context done beforehand":        {ctx: cancelled, done: make(chan struct{}), want: context.Canceled},
-		"context done beforehand, first": {ctx: cancelled, done: closed, want: context.Canceled},
-		"closed by a timer": {
-			ctx: t.Context(), done: make(chan struct{}),
-			act: func(clk *clock.Fake, done chan struct{}, _ context.CancelFunc) {
-				clk.AfterFunc(time.Second, func() { close(done) })
-				clk.AdvanceToNext()
-			},
-		},
-		"cancelled": {
-			ctx: t.Context(),
-			act: func(_ *clock.Fake, _ chan struct{}, cancel context.CancelFunc) { cancel() }, want: context.Canceled,
-		},
-		"closed and cancelled": {
-			ctx: t.Context(), done: make(chan struct{}),
-			act: func(_ *clock.Fake, done chan struct{}, cancel context.CancelFunc) {
-				cancel()
-				close(done)
-			},
-			want: context.Canceled,
-		},
-		"at the deadline of its context": {
-			ctx:  t.Context(),
-			act:  func(clk *clock.Fake, _ chan struct{}, _ context.CancelFunc) { clk.Advance(time.Hour) },
-			want: context.DeadlineExceeded,
-		},
-	}
-	for name, tt := range tests {
+		"closed beforehand":              {ctx: t.Context(), closed: true},
+		"context done beforehand":        {ctx: cancelled, want: context.Canceled},
+		"context done beforehand, first": {ctx: cancelled, closed: true, want: context.Canceled},
+		"closed by a timer": {ctx: t.Context(), act: func(clk *clock.Fake, done chan struct{}, _ context.CancelFunc) {
+			clk.AfterFunc(time.Second, func() { close(done) })
+			clk.AdvanceToNext()
+		}},
+		"cancelled": {ctx: t.Context(), act: func(_ *clock.Fake, _ chan struct{}, cancel context.CancelFunc) {
+			cancel()
+		}, want: context.Canceled},
+		"closed and cancelled": {ctx: t.Context(), act: func(_ *clock.Fake, done chan struct{}, cancel context.CancelFunc) {
+			cancel()
+			close(done)
+		}, want: context.Canceled},
+		"at the deadline of its context": {ctx: t.Context(), act: func(clk *clock.Fake, _ chan struct{}, _ context.CancelFunc) {
+			clk.Advance(time.Hour)
+		}, want: context.DeadlineExceeded},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var clk clock.Fake
-			ctx, cancel := clk.WithTimeout(tt.ctx, time.Hour)
+			ctx, cancel := clk.WithTimeout(c.ctx, time.Hour)
 			defer cancel()
-			ended := make(chan error, 1)
-			go func() { ended <- clk.Await(ctx, tt.done) }()
-
-			if tt.act != nil {
-				require.NoError(t, clk.BlockUntil(t.Context(), 1))
-				tt.act(&clk, tt.done, cancel)
+			done, ended := make(chan struct{}), make(chan error, 1)
+			if c.closed {
+				close(done)
 			}
-
-			require.Equal(t, tt.want, <-ended)
+			go func() { ended <- clk.Await(ctx, done) }()
+			if c.act != nil {
+				require.NoError(t, clk.BlockUntil(t.Context(), 1))
+				c.act(&clk, done, cancel)
+			}
+			require.Equal(t, c.want, <-ended)
 			require.Zero(t, clk.Waiters())
 			require.Nil(t, clk.Waits(), "it is no sleep")
 		})

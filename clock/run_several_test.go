@@ -163,52 +163,6 @@ func deadline(ctx context.Context, clk *clock.Fake) {
 	_ = clk.Sleep(ctx, time.Hour)
 }
 
-func TestFakeRunOfFunctionsThatEndAtDifferentTimes(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	ended := make([]time.Duration, 4)
-	sleeper := func(i, n int) func() {
-		return func() {
-			for range n {
-				_ = clk.Sleep(t.Context(), time.Second)
-			}
-			ended[i] = since(&clk)
-		}
-	}
-
-	clk.Run(sleeper(0, 3), sleeper(1, 0), sleeper(2, 5), sleeper(3, 1))
-
-	require.Equal(t, []time.Duration{3 * time.Second, 0, 5 * time.Second, time.Second}, ended)
-}
-
-func TestFakeRunOfAFunctionThatCancelsTheWaitOfAnother(t *testing.T) {
-	t.Parallel()
-	for range 50 { // whichever goroutine is faster
-		var clk clock.Fake
-		ctx, cancel := context.WithCancel(t.Context())
-		var sleepErr, untilErr error
-		var at time.Duration
-
-		clk.Run(
-			func() {
-				sleepErr = clk.Sleep(ctx, time.Hour)
-				at = since(&clk)
-				_ = clk.Sleep(t.Context(), time.Second)
-			},
-			func() {
-				untilErr = clk.BlockUntil(t.Context(), 1)
-				cancel()
-				_ = clk.Sleep(t.Context(), time.Minute)
-			},
-		)
-
-		require.NoError(t, untilErr)
-		require.Equal(t, context.Canceled, sleepErr)
-		require.Zero(t, at)
-		require.Equal(t, time.Minute, since(&clk))
-	}
-}
-
 // A bubble reports goroutines that are left.
 func TestFakeRunEndsWithAPanicOfItsFunction(t *testing.T) {
 	t.Parallel()

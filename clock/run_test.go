@@ -2,7 +2,6 @@ package clock_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"testing"
 	"testing/synctest"
@@ -27,23 +26,64 @@ func sleeps(ctx context.Context, clk *clock.Fake, ds ...time.Duration) (ended []
 	return ended, err
 }
 
-func TestFakeRunEndsEveryWaitOfItsFunction(t *testing.T) {
+func TestFakeRunEndsEveryWaitOfItsFunctions(t *testing.T) {
 	t.Parallel()
-	var clk clock.Fake
-	var ended []time.Duration
-	var err error
+	const s, m = time.Second, time.Minute
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		fs   func(clk *clock.Fake, slept func(ds ...time.Duration)) []func()
+		want []time.Duration // when the waits ended
+	}{
+		"one after the other": {func(_ *clock.Fake, slept func(ds ...time.Duration)) []func() {
+			return []func(){func() { slept(s, m, 1) }}
+		}, []time.Duration{s, s + m, s + m + 1}},
+		"of several functions": {func(_ *clock.Fake, slept func(ds ...time.Duration)) []func() {
+			return []func(){func() { slept(3*s, 2*s) }, func() {}, func() { slept(s) }, func() { slept(4 * s) }}
+		}, []time.Duration{s, 3 * s, 4 * s, 5 * s}},
+		"in a goroutine of its function": {func(_ *clock.Fake, slept func(ds ...time.Duration)) []func() {
+			return []func(){func() {
+				for range 2 {
+					done := make(chan struct{})
+					go func() { defer close(done); slept(s, m) }()
+					<-done
+				}
+			}}
+		}, []time.Duration{s, s + m, 2*s + m, 2*s + 2*m}},
+		"between moves of the time": {func(clk *clock.Fake, slept func(ds ...time.Duration)) []func() {
+			return []func(){func() { clk.Advance(m); slept(s); clk.Advance(m); slept(s) }}
+		}, []time.Duration{m + s, 2*m + 2*s}},
+		"in the function of a timer, which is awaited": {func(clk *clock.Fake, slept func(ds ...time.Duration)) []func() {
+			return []func(){func() {
+				done := make(chan struct{})
+				clk.AfterFunc(0, func() { slept(s, s); close(done) })
+				require.NoError(t, clk.Await(ctx, done))
+				slept(m)
+			}}
+		}, []time.Duration{s, 2 * s, 2*s + m}},
+		"of an await with a deadline": {func(clk *clock.Fake, slept func(ds ...time.Duration)) []func() {
+			return []func(){func() {
+				limited, cancel := clk.WithTimeout(ctx, m)
+				defer cancel()
+				require.Equal(t, context.DeadlineExceeded, clk.Await(limited, nil))
+				slept(s)
+			}}
+		}, []time.Duration{m + s}},
+	} {
+		var clk clock.Fake
+		var got []time.Duration
+		clk.Run(c.fs(&clk, func(ds ...time.Duration) {
+			for _, d := range ds {
+				require.NoError(t, clk.Sleep(ctx, d))
+				got = append(got, since(&clk))
+			}
+		})...)
+		require.Equal(t, c.want, got, name)
+		require.Zero(t, clk.Waiters(), name)
 
-	clk.Run(func() { ended, err = sleeps(t.Context(), &clk, time.Second, time.Hour, 1) })
-
-	require.NoError(t, err)
-	require.Equal(t, []time.Duration{time.Second, time.Second + time.Hour, time.Second + time.Hour + 1}, ended)
-	require.Equal(t, []time.Duration{time.Second, time.Hour, 1}, clk.Waits())
-	require.Zero(t, clk.Waiters())
-
-	clk.Run()
-	clk.Run(func() { err = clk.Sleep(t.Context(), time.Second) })
-	require.NoError(t, err)
-	require.Equal(t, 2*time.Second+time.Hour+1, since(&clk), "a second Run goes on where the first has ended")
+		clk.Run()
+		clk.Run(func() { require.NoError(t, clk.Sleep(ctx, s)) })
+		require.Equal(t, c.want[len(c.want)-1]+s, since(&clk), "%s: a second Run goes on where the first has ended", name)
+	}
 }
 
 // A bubble knows when all other goroutines are blocked, so also that of Run.
@@ -212,95 +252,6 @@ func TestFakeRunFiresTimersBetweenTheWaits(t *testing.T) {
 	require.Equal(t, []string{
 		"begins 0s", "tick 2s", "sleeps 2s", "is busy 2s", "tick 4s", "called 5s", "ends 5s",
 	}, events)
-}
-
-func TestFakeRunMovesForAnAwait(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	hour, cancel := clk.WithTimeout(t.Context(), time.Hour)
-	defer cancel()
-	var calls, called, hung time.Duration
-	var err error
-
-	clk.Run(func() {
-		done := make(chan struct{})
-		clk.AfterFunc(time.Second, func() {
-			calls = since(&clk)
-			close(done)
-		})
-		err = clk.Await(t.Context(), done)
-		called = since(&clk)
-		hung = -called
-		if errors.Is(clk.Await(hour, nil), context.DeadlineExceeded) {
-			hung += since(&clk)
-		}
-	})
-
-	require.NoError(t, err)
-	require.Equal(t, time.Second, calls)
-	require.Equal(t, time.Second, called)
-	require.Equal(t, time.Hour-time.Second, hung)
-}
-
-func TestFakeRunCountsWaitsInGoroutinesOfItsFunction(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	var ended []time.Duration
-	var err error
-
-	clk.Run(func() {
-		for range 3 {
-			done := make(chan struct{})
-			go func() {
-				defer close(done)
-				var at []time.Duration
-				at, err = sleeps(t.Context(), &clk, time.Second, time.Minute)
-				ended = append(ended, at...)
-			}()
-			<-done
-		}
-	})
-
-	require.NoError(t, err)
-	require.Equal(t, []time.Duration{
-		time.Second, time.Second + time.Minute, 2*time.Second + time.Minute,
-		2*time.Second + 2*time.Minute, 3*time.Second + 2*time.Minute, 3*time.Second + 3*time.Minute,
-	}, ended)
-}
-
-func TestFakeRunOfAFunctionThatMovesTheTime(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	var ended []time.Duration
-
-	clk.Run(func() {
-		for range 2 {
-			clk.Advance(time.Minute) // a call takes a minute
-			at, _ := sleeps(t.Context(), &clk, time.Second)
-			ended = append(ended, at...)
-		}
-	})
-
-	require.Equal(t, []time.Duration{time.Minute + time.Second, 2*time.Minute + 2*time.Second}, ended)
-}
-
-func TestFakeRunOfAFunctionOfATimerThatSleeps(t *testing.T) {
-	t.Parallel()
-	var clk clock.Fake
-	var err error
-	var events []time.Duration
-
-	clk.Run(func() {
-		done := make(chan struct{})
-		clk.AfterFunc(0, func() { // in a goroutine of its own
-			events, _ = sleeps(t.Context(), &clk, time.Second, time.Second)
-			close(done)
-		})
-		err = clk.Await(t.Context(), done)
-	})
-
-	require.NoError(t, err)
-	require.Equal(t, []time.Duration{time.Second, 2 * time.Second}, events)
 }
 
 func TestFakeRunWaitsForAFunctionOfATimerDueAtOnce(t *testing.T) {

@@ -18,11 +18,11 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// flaky starts a service that throttles the first requests to each path.
-func flaky(throttled int) *httptest.Server {
-	attempts := map[string]int{}
-	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if attempts[r.URL.Path]++; attempts[r.URL.Path] <= throttled {
+// flaky starts a service that throttles the first two requests.
+func flaky() *httptest.Server {
+	attempts := 0
+	return httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if attempts++; attempts < 3 {
 			w.WriteHeader(http.StatusTooManyRequests)
 		}
 	}))
@@ -49,17 +49,27 @@ func answering(status func(r *http.Request, n int) int) http.RoundTripper {
 	})
 }
 
-// send sends a request with the transport.
-func send(ctx context.Context, transport http.RoundTripper, method, path string) (*http.Response, error) {
+func unavailable(*http.Request, int) int { return http.StatusServiceUnavailable }
+
+// send sends a request without a body through a Transport with the config, and returns an answer, whose body is closed.
+func send(ctx context.Context, config httpretry.Config, method, path string) (*http.Response, error) {
+	transport, err := httpretry.New(config)
+	if err != nil {
+		log.Fatal(err)
+	}
 	request, err := http.NewRequestWithContext(ctx, method, "https://api.example.com"+path, http.NoBody)
 	if err != nil {
 		log.Fatal(err)
 	}
-	return (&http.Client{Transport: transport}).Do(request)
+	response, err := (&http.Client{Transport: transport}).Do(request)
+	if err == nil {
+		_ = response.Body.Close()
+	}
+	return response, err
 }
 
 func Example() {
-	service := flaky(2)
+	service := flaky()
 	defer service.Close()
 	strategy := withoutDelay()
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, service.URL, http.NoBody)
@@ -81,39 +91,32 @@ func Example() {
 	// Output: 200 OK
 }
 
-// A strategy comes from awsretry.Load or, without settings of AWS, from standard.New or
-// adaptive.New. A field that is out of range is an error.
-func ExampleNew() {
-	strategy, err := standard.New(standard.Config{MaxAttempts: 5})
+func ExampleNewClient() {
+	service := flaky()
+	defer service.Close()
+	response, err := httpretry.NewClient(withoutDelay()).Get(service.URL) //nolint:noctx // as short as it can be
 	if err != nil {
 		log.Fatal(err)
 	}
-	transport, err := httpretry.New(httpretry.Config{Strategy: strategy, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second}})
-	fmt.Println(transport != nil, err)
-	_, err = httpretry.New(httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: -time.Second}})
-	fmt.Println(err)
-	// Output:
-	// true <nil>
-	// httpretry: Strategy: must be set
-	// httpretry: AttemptTimeout: retry: FixedTimeout.First -1s: must be more than zero
+	defer response.Body.Close()
+	fmt.Println(response.Status)
+	// Output: 200 OK
 }
 
 // A client that exists already gets a Transport around its own.
-func ExampleTransport() {
-	service := flaky(1)
+func ExampleNew() {
+	service := flaky()
 	defer service.Close()
 	client := service.Client()
-	transport, err := httpretry.New(httpretry.Config{Strategy: withoutDelay(), Base: client.Transport})
+
+	transport, err := httpretry.New(httpretry.Config{
+		Strategy: withoutDelay(), Base: client.Transport, AttemptTimeout: retry.FixedTimeout{First: 2 * time.Second},
+	})
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(err) // a field is out of range
 	}
 	client.Transport = transport
-
-	request, err := http.NewRequestWithContext(context.Background(), http.MethodGet, service.URL+"/orders", http.NoBody)
-	if err != nil {
-		log.Fatal(err)
-	}
-	response, err := client.Do(request)
+	response, err := client.Get(service.URL) //nolint:noctx // as short as it can be
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -124,19 +127,12 @@ func ExampleTransport() {
 
 // A context changes the Config for its requests. Here they have one attempt.
 func ExampleWith() {
-	transport, err := httpretry.New(httpretry.Config{
-		Strategy: withoutDelay(),
-		Base:     answering(func(*http.Request, int) int { return http.StatusServiceUnavailable }),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
+	config := httpretry.Config{Strategy: withoutDelay(), Base: answering(unavailable)}
 	ctx := httpretry.With(context.Background(), func(c *httpretry.Config) { c.MaxAttempts = 1 })
-	response, err := send(ctx, transport, http.MethodGet, "/orders")
+	response, err := send(ctx, config, http.MethodGet, "/orders") //nolint:bodyclose // send has closed it
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer response.Body.Close()
 	fmt.Println(errors.Is(httpretry.Refusal(response), retry.ErrAttemptsExhausted))
 	// Output:
 	// GET /orders 503
@@ -150,7 +146,7 @@ func ExampleHostOperation() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	transport, err := httpretry.New(httpretry.Config{
+	config := httpretry.Config{
 		Strategy: strategy,
 		Operation: func(r *http.Request) retry.Operation {
 			op := httpretry.HostOperation(r)
@@ -165,16 +161,11 @@ func ExampleHostOperation() {
 			}
 			return http.StatusOK
 		}),
-	})
-	if err != nil {
-		log.Fatal(err)
 	}
 	for _, path := range []string{"/orders/17", "/users/4"} {
-		response, err := send(context.Background(), transport, http.MethodGet, path)
-		if err != nil {
+		if _, err := send(context.Background(), config, http.MethodGet, path); err != nil { //nolint:bodyclose // send has closed it
 			log.Fatal(err)
 		}
-		_ = response.Body.Close()
 	}
 	for _, scope := range strategy.Snapshot().Scopes[1:] {
 		fmt.Printf("%s: held back: %t\n", scope.Key.Resource, scope.Limited)
@@ -188,7 +179,7 @@ func ExampleHostOperation() {
 
 // A search by POST changes nothing, so that it may be executed twice.
 func ExampleIdempotent() {
-	transport, err := httpretry.New(httpretry.Config{
+	config := httpretry.Config{
 		Strategy: withoutDelay(),
 		Idempotent: func(r *http.Request) bool {
 			return httpretry.Idempotent(r) || r.URL.Path == "/search"
@@ -199,16 +190,11 @@ func ExampleIdempotent() {
 			}
 			return http.StatusOK
 		}),
-	})
-	if err != nil {
-		log.Fatal(err)
 	}
 	for _, path := range []string{"/search", "/orders"} {
-		response, err := send(context.Background(), transport, http.MethodPost, path)
-		if err != nil {
+		if _, err := send(context.Background(), config, http.MethodPost, path); err != nil { //nolint:bodyclose // send has closed it
 			log.Fatal(err)
 		}
-		_ = response.Body.Close()
 	}
 	// Output:
 	// POST /search 502
@@ -218,7 +204,7 @@ func ExampleIdempotent() {
 
 // A failed response comes back as it is, and Refusal says why it is the last one.
 func ExampleRefusal() {
-	transport, err := httpretry.New(httpretry.Config{
+	config := httpretry.Config{
 		Strategy:    withoutDelay(),
 		MaxAttempts: 2,
 		Base: answering(func(r *http.Request, _ int) int {
@@ -227,16 +213,12 @@ func ExampleRefusal() {
 			}
 			return http.StatusServiceUnavailable
 		}),
-	})
-	if err != nil {
-		log.Fatal(err)
 	}
 	for _, r := range [][2]string{{"GET", "/orders"}, {"POST", "/orders"}, {"GET", "/nowhere"}} {
-		response, err := send(context.Background(), transport, r[0], r[1])
+		response, err := send(context.Background(), config, r[0], r[1]) //nolint:bodyclose // send has closed it
 		if err != nil {
 			log.Fatal(err)
 		}
-		_ = response.Body.Close()
 		why := httpretry.Refusal(response)
 		if refusal, ok := errors.AsType[*retry.Error](why); ok && refusal.Detail != nil {
 			why = refusal.Detail // the rule that stopped the retry
@@ -257,7 +239,7 @@ func ExampleRefusal() {
 
 // With RefusalAsError the last response is an error.
 func ExampleResponseError() {
-	transport, err := httpretry.New(httpretry.Config{
+	config := httpretry.Config{
 		Strategy:       withoutDelay(),
 		MaxAttempts:    1,
 		RefusalAsError: true,
@@ -269,11 +251,8 @@ func ExampleResponseError() {
 				Body:          io.NopCloser(strings.NewReader(`<Error><Code>SlowDown</Code></Error>`)),
 			}, nil
 		}),
-	})
-	if err != nil {
-		log.Fatal(err)
 	}
-	_, err = send(context.Background(), transport, http.MethodGet, "/orders") //nolint:bodyclose // there is no response
+	_, err := send(context.Background(), config, http.MethodGet, "/orders") //nolint:bodyclose // there is no response
 	if answer, ok := errors.AsType[*httpretry.ResponseError](err); ok {
 		after, _ := answer.RetryAfter()
 		fmt.Println(answer.Status, answer.Code, after)
@@ -284,7 +263,7 @@ func ExampleResponseError() {
 // A policy makes a response a failure that is retried: here a job that is not done yet.
 func ExampleConfig_policy() {
 	errPending := errors.New("job is pending")
-	transport, err := httpretry.New(httpretry.Config{
+	config := httpretry.Config{
 		Strategy: withoutDelay(),
 		Policy: func(response *http.Response, err error) error {
 			if err == nil && response.StatusCode == http.StatusAccepted {
@@ -298,15 +277,10 @@ func ExampleConfig_policy() {
 			}
 			return http.StatusOK
 		}),
-	})
-	if err != nil {
+	}
+	if _, err := send(context.Background(), config, http.MethodGet, "/jobs/1"); err != nil { //nolint:bodyclose // send has closed it
 		log.Fatal(err)
 	}
-	response, err := send(context.Background(), transport, http.MethodGet, "/jobs/1")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer response.Body.Close()
 	// Output:
 	// GET /jobs/1 202
 	// GET /jobs/1 202
@@ -315,20 +289,12 @@ func ExampleConfig_policy() {
 
 // In a loop that retries by itself, retry.Once keeps each request to one attempt.
 func Example_once() {
-	strategy := withoutDelay()
-	transport, err := httpretry.New(httpretry.Config{
-		Strategy: strategy,
-		Base:     answering(func(*http.Request, int) int { return http.StatusServiceUnavailable }),
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	err = retry.DoErr(context.Background(), strategy, retry.Operation{}, func(ctx context.Context) error {
-		response, err := send(retry.Once(ctx), transport, http.MethodGet, "/orders")
+	config := httpretry.Config{Strategy: withoutDelay(), Base: answering(unavailable)}
+	err := retry.DoErr(context.Background(), config.Strategy, retry.Operation{}, func(ctx context.Context) error {
+		response, err := send(retry.Once(ctx), config, http.MethodGet, "/orders") //nolint:bodyclose // send has closed it
 		if err != nil {
 			return err
 		}
-		defer response.Body.Close()
 		return httpretry.Refusal(response)
 	})
 	fmt.Println(errors.Is(err, retry.ErrAttemptsExhausted))

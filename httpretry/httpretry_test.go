@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io"
 	"log"
-	"net"
 	"net/http"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -52,11 +50,37 @@ func on(tb testing.TB, clk clock.Clock) retry.Strategy {
 	return modes(tb, standard.Config{Clock: clk})["standard"]
 }
 
-func newTransport(t *testing.T, config httpretry.Config) *httpretry.Transport {
-	t.Helper()
+// events keeps what an observer is told.
+type events []retry.Event
+
+func (all *events) Observe(_ context.Context, e retry.Event) { *all = append(*all, e) }
+
+// of returns the events of these kinds.
+func (all *events) of(kinds ...retry.EventKind) (found events) {
+	for _, e := range *all {
+		for _, kind := range kinds {
+			if e.Kind == kind {
+				found = append(found, e)
+			}
+		}
+	}
+	return found
+}
+
+func newTransport(tb testing.TB, config httpretry.Config) *httpretry.Transport {
+	tb.Helper()
 	transport, err := httpretry.New(config)
-	require.NoError(t, err)
+	require.NoError(tb, err)
 	return transport
+}
+
+// bubble runs a parallel subtest in a bubble.
+func bubble(t *testing.T, name string, play func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, play)
+	})
 }
 
 // serve answers on a network inside the bubble until the test ends. Then no connection may
@@ -77,23 +101,39 @@ func serve(t *testing.T, handler http.Handler) *pipenet.Network {
 	return network
 }
 
+// clientOf returns a client of the service, over a standard strategy.
+func clientOf(t *testing.T, service http.HandlerFunc, config httpretry.Config) *http.Client {
+	t.Helper()
+	inner := serve(t, service).Transport()
+	t.Cleanup(inner.CloseIdleConnections)
+	if config.Strategy == nil {
+		config.Strategy = on(t, nil)
+	}
+	config.Base = inner
+	return &http.Client{Transport: newTransport(t, config)}
+}
+
+// pause waits in the bubble, and reports whether the context has not ended before.
+func pause(ctx context.Context, d time.Duration) bool { return clock.System{}.Sleep(ctx, d) == nil }
+
 // newRequest returns a request whose body can be sent again; without a body if the text is
 // empty.
-func newRequest(ctx context.Context, tb testing.TB, method, url, body string) *http.Request {
+func newRequest(tb testing.TB, method, body string) *http.Request {
 	tb.Helper()
-	r, err := http.NewRequestWithContext(ctx, method, url, strings.NewReader(body))
+	r, err := http.NewRequestWithContext(tb.Context(), method, "http://service/", strings.NewReader(body))
 	require.NoError(tb, err)
 	return r
 }
 
 // reply is what a client gets.
 type reply struct {
-	status  int
-	header  http.Header
-	body    string
-	bodyErr error
-	refusal error
-	err     error
+	status   int
+	body     string
+	bodyErr  error
+	refusal  error
+	err      error
+	attempts int           // of a trial
+	took     time.Duration // of a trial
 }
 
 // exchange sends the request and reads the response to its end.
@@ -104,10 +144,35 @@ func exchange(rt http.RoundTripper, r *http.Request) reply {
 	}
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	return reply{
-		status: response.StatusCode, header: response.Header, body: string(text), bodyErr: err,
-		refusal: httpretry.Refusal(response),
+	return reply{status: response.StatusCode, body: string(text), bodyErr: err, refusal: httpretry.Refusal(response)}
+}
+
+func get(t *testing.T, client *http.Client) reply {
+	t.Helper()
+	return exchange(roundTripFunc(client.Do), newRequest(t, http.MethodGet, ""))
+}
+
+// try sends a request through a Transport with the config, whose fake clock moves on when it waits. Without a
+// strategy it has a standard one.
+func try(tb testing.TB, config httpretry.Config, r *http.Request) (got reply) {
+	tb.Helper()
+	if config.Strategy == nil {
+		config.Strategy = on(tb, &clock.Fake{})
 	}
+	base, attempts := config.Base, 0
+	config.Base = roundTripFunc(func(r *http.Request) (*http.Response, error) {
+		attempts++
+		return base.RoundTrip(r)
+	})
+	transport, clk := newTransport(tb, config), config.Strategy.Clock()
+	start := clk.Now()
+	if fake, ok := clk.(*clock.Fake); ok {
+		fake.Run(func() { got = exchange(transport, r) })
+	} else {
+		got = exchange(transport, r)
+	}
+	got.attempts, got.took = attempts, clk.Now().Sub(start)
+	return got
 }
 
 // scripted is a base that does the same for every request.
@@ -131,16 +196,12 @@ func (s scripted) RoundTrip(*http.Request) (*http.Response, error) {
 	}, nil
 }
 
-// gone returns a context that has ended.
-func gone(ctx context.Context) context.Context {
-	ctx, cancel := context.WithCancel(ctx)
-	cancel()
-	return ctx
-}
-
 // lastOf returns the response that the client gave up on.
-func lastOf(err error) (*httpretry.ResponseError, bool) {
-	return errors.AsType[*httpretry.ResponseError](err)
+func lastOf(tb testing.TB, err error) *httpretry.ResponseError {
+	tb.Helper()
+	said, ok := errors.AsType[*httpretry.ResponseError](err)
+	require.True(tb, ok, "%v", err)
+	return said
 }
 
 // within returns the timeout of that length, or none for zero.
@@ -151,77 +212,39 @@ func within(d time.Duration) retry.AttemptTimeout {
 	return retry.FixedTimeout{First: d}
 }
 
-const slowDown = "Throttling"
-
 // always answers every attempt with the same throttle.
 func always(body string, header ...string) http.RoundTripper {
-	return scripted{status: 400, body: body, header: append(header, "X-Amzn-Errortype", slowDown)}
+	return scripted{status: 400, body: body, header: append(header, "X-Amzn-Errortype", "Throttling")}
 }
 
 // requireThrottle checks that an error holds what the service said.
-func requireThrottle(t *testing.T, err error) {
-	t.Helper()
-	said, ok := errors.AsType[*httpretry.ResponseError](err)
-	require.True(t, ok, err)
-	require.Equal(t, 400, said.Status)
-	require.Equal(t, slowDown, said.Code)
+func requireThrottle(tb testing.TB, err error) {
+	tb.Helper()
+	said := lastOf(tb, err)
+	require.Equal(tb, 400, said.Status)
+	require.Equal(tb, "Throttling", said.Code)
 }
 
-var (
-	errDial = &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
-	// The same as net/http returns it with a proxy.
-	errProxy = &net.OpError{Op: "proxyconnect", Net: "tcp", Err: errDial}
-	errSOCKS = &net.OpError{Op: "socks connect", Net: "tcp", Err: errDial}
-	errReset = &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET}
-)
-
-// bodyReader is a body that counts how often it is closed.
+// bodyReader is a body that cannot be read after its end or after Close, and that counts.
 type bodyReader struct {
 	io.Reader
-	closed atomic.Int32
+	read, closed atomic.Int32
+	ended        atomic.Bool
+}
+
+func newBody(text string) *bodyReader { return &bodyReader{Reader: strings.NewReader(text)} }
+
+func (b *bodyReader) Read(p []byte) (int, error) {
+	if b.closed.Load() > 0 || b.ended.Load() {
+		return 0, http.ErrBodyReadAfterClose
+	}
+	n, err := b.Reader.Read(p)
+	b.read.Add(int32(n)) //nolint:gosec // less than a megabyte
+	b.ended.Store(err != nil)
+	return n, err
 }
 
 func (b *bodyReader) Close() error { b.closed.Add(1); return nil }
 
-// clientOf returns a client of the service, over a standard strategy.
-func clientOf(t *testing.T, service http.Handler, config httpretry.Config) *http.Client {
-	t.Helper()
-	inner := serve(t, service).Transport()
-	t.Cleanup(inner.CloseIdleConnections)
-	if config.Strategy == nil {
-		config.Strategy = on(t, nil)
-	}
-	config.Base = inner
-	return &http.Client{Transport: newTransport(t, config)}
-}
-
-func get(ctx context.Context, t *testing.T, client *http.Client) reply {
-	t.Helper()
-	return exchange(roundTripFunc(client.Do), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
-}
-
 // around is a strategy by another author.
 type around struct{ retry.Strategy }
-
-// attemptTimeout is longer than every answer that is not meant to be slow, and shorter than the time for which
-// the body of a failure is looked into.
-const attemptTimeout = 900 * time.Millisecond
-
-// strictBody is a body that cannot be read after its end or after Close, and that counts.
-type strictBody struct {
-	io.Reader
-	read, closed int
-	ended        bool
-}
-
-func (b *strictBody) Read(p []byte) (int, error) {
-	if b.closed > 0 || b.ended {
-		return 0, http.ErrBodyReadAfterClose
-	}
-	n, err := b.Reader.Read(p)
-	b.read += n
-	b.ended = err != nil
-	return n, err
-}
-
-func (b *strictBody) Close() error { b.closed++; return nil }

@@ -76,7 +76,7 @@ func sendThrough(t *testing.T, c vectors.Sequence, form string) {
 				return err
 			},
 		})}
-		got := exchange(roundTripFunc(client.Do), newRequest(t.Context(), t, http.MethodPut, "http://service/", "request"))
+		got := exchange(roundTripFunc(client.Do), newRequest(t, http.MethodPut, "request"))
 		if last.Status == 0 {
 			return play.Outcome(got.err)
 		}
@@ -131,37 +131,32 @@ func TestTransportFollowsTheVectorsOfHintsInFull(t *testing.T) {
 		for _, c := range file.FullHints {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					var events []retry.Event
+					var seen events
 					s, err := standard.New(standard.Config{
 						Behavior:   retry.Behavior(c.Behavior),
 						MaxHint:    vectors.Seconds(c.Given.MaxHint),
 						MaxElapsed: vectors.Seconds(c.Given.MaxElapsed),
 						Random:     func() float64 { return c.Given.Jitter },
-						Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-							if e.Kind == retry.RetryScheduled || e.Kind == retry.RetryRefused {
-								events = append(events, e)
-							}
-						}),
+						Observer:   &seen,
 					})
 					require.NoError(t, err)
-					ctx := t.Context()
+					request := newRequest(t, http.MethodGet, "")
 					if c.Given.Deadline > 0 {
-						limited, cancel := context.WithTimeout(ctx, vectors.Seconds(c.Given.Deadline))
+						limited, cancel := context.WithTimeout(t.Context(), vectors.Seconds(c.Given.Deadline))
 						defer cancel()
-						ctx = limited
+						request = request.WithContext(limited)
 					}
 					var header []string
 					for name, value := range c.Given.Headers {
 						header = append(header, name, value)
 					}
-					start := time.Now()
-					got := exchange(newTransport(t, httpretry.Config{
+					got := try(t, httpretry.Config{
 						Strategy: s, MaxAttempts: 2, Base: scripted{status: c.Given.Status, body: "body", header: header},
-					}), newRequest(ctx, t, http.MethodGet, "http://service/", ""))
-					require.NoError(t, got.err)
+					}, request)
 					require.Equal(t, c.Given.Status, got.status)
 					require.Equal(t, "body", got.body)
-					require.Equal(t, vectors.Seconds(c.Want.Delay), time.Since(start))
+					require.Equal(t, vectors.Seconds(c.Want.Delay), got.took)
+					events := seen.of(retry.RetryScheduled, retry.RetryRefused)
 					require.NotEmpty(t, events)
 					if c.Want.Outcome == "retry" {
 						require.Equal(t, retry.RetryScheduled, events[0].Kind)

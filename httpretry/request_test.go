@@ -2,6 +2,7 @@ package httpretry_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,16 +13,11 @@ import (
 
 func TestHostOperation(t *testing.T) {
 	t.Parallel()
-	for _, c := range []struct {
-		method, url string
-		want        retry.Operation
-	}{
-		{"", "https://API.Example.com/a?b", retry.Operation{Name: "GET", Resource: "api.example.com"}},
-		{"POST", "http://[::1]:8080/", retry.Operation{Name: "POST", Resource: "[::1]:8080"}},
+	for want, r := range map[retry.Operation]*http.Request{
+		{Name: "GET", Resource: "api.example.com"}: {URL: &url.URL{Host: "API.Example.com", Path: "/a"}},
+		{Name: "POST", Resource: "[::1]:8080"}:     {Method: http.MethodPost, URL: &url.URL{Host: "[::1]:8080"}},
+		{Name: "GET"}:                              {},
 	} {
-		request := newRequest(t.Context(), t, c.method, c.url, "")
-		request.Method = c.method
-		require.Equal(t, c.want, httpretry.HostOperation(request))
+		require.Equal(t, want, httpretry.HostOperation(r))
 	}
-	require.Equal(t, retry.Operation{Name: "GET"}, httpretry.HostOperation(&http.Request{}))
 }

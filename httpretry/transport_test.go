@@ -1,166 +1,155 @@
 package httpretry_test
 
 import (
+	"context"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/httpretry"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
-func TestTransportThatNewDidNotMakeIsRefused(t *testing.T) {
+// TestRequestWithoutAnAttemptTakesNothing, and its body is closed once.
+func TestRequestWithoutAnAttemptTakesNothing(t *testing.T) {
 	t.Parallel()
-	for name, transport := range map[string]*httpretry.Transport{"zero": {}, "nil": nil} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			body := &bodyReader{Reader: strings.NewReader("text")}
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodPut, "http://example.com", body)
-			require.NoError(t, err)
-			response, err := transport.RoundTrip(request) //nolint:bodyclose // there is none
-			require.Nil(t, response)
-			require.EqualError(t, err, "httpretry: a *httpretry.Transport that was not made by httpretry.New: use what that returns")
-			require.EqualValues(t, 1, body.closed.Load())
-			require.NotPanics(t, transport.CloseIdleConnections)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	notMade := "httpretry: a *httpretry.Transport that was not made by httpretry.New: use what that returns"
+	edit := func(change func(c *httpretry.Config)) context.Context { return httpretry.With(t.Context(), change) }
+	operation := func(op func() retry.Operation) context.Context {
+		return edit(func(c *httpretry.Config) { c.Operation = func(*http.Request) retry.Operation { return op() } })
+	}
+	timeout := func(timeout func() retry.AttemptTimeout) context.Context {
+		return edit(func(c *httpretry.Config) {
+			c.AttemptTimeout = retry.TimeoutFunc(func(retry.Operation) retry.AttemptTimeout { return timeout() })
 		})
 	}
-}
-
-func TestStrategyThatNoConstructorMadeIsRefusedWhereItIsGiven(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		strategy retry.Strategy
-		want     string
+	strategy := on(t, nil)
+	made := newTransport(t, httpretry.Config{Strategy: strategy, Base: always("")})
+	for _, c := range []struct {
+		name string
+		ctx  context.Context //nolint:containedctx // of the request
+		rt   http.RoundTripper
+		want string // part of the error, or of the panic
 	}{
-		"nil":              {nil, "httpretry: Strategy: must be set"},
-		"nil, of the user": {(*around)(nil), "a nil *httpretry_test.around"},
-		"around nil":       {around{}, "a httpretry_test.around around nil"},
+		{"a zero transport", t.Context(), &httpretry.Transport{}, notMade},
+		{"no transport", t.Context(), (*httpretry.Transport)(nil), notMade},
+		{"a client without a strategy", t.Context(), httpretry.NewClient(nil).Transport, "httpretry: Strategy: must be set"},
+		{"a client with half a strategy", t.Context(), httpretry.NewClient(around{}).Transport, "around nil"},
+		{"a caller that is gone", ended, made, "canceled"},
+		{"a bad edit", edit(func(c *httpretry.Config) { c.MaxAttempts = -1 }), made, "httpretry: MaxAttempts -1: must not be negative"},
+		{"no strategy", edit(func(c *httpretry.Config) { c.Strategy = nil }), made, "httpretry: Strategy: must be set"},
+		{"a nil strategy of a user", edit(func(c *httpretry.Config) { c.Strategy = (*around)(nil) }), made, "a nil *httpretry_test.around"},
+		{"half a strategy", edit(func(c *httpretry.Config) { c.Strategy = around{} }), made, "around nil"},
+		{"an operation that has ended", operation(func() retry.Operation { return retry.Operation{NotAfter: time.Unix(1, 0)} }), made, "maximum elapsed time reached"},
+		{"an operation out of range", operation(func() retry.Operation { return retry.Operation{MaxAttempts: -1} }), made, "MaxAttempts -1"},
+		{
+			"a timeout out of range", timeout(func() retry.AttemptTimeout { return within(-1) }), made,
+			`httpretry: AttemptTimeout: retry: TimeoutFunc for "PUT" in scope "//service": FixedTimeout.First -1ns: must be more than zero`,
+		},
+		{"panic of an edit", edit(func(*httpretry.Config) { panic("on purpose") }), made, "on purpose"},
+		{"panic of an operation", operation(func() retry.Operation { panic("on purpose") }), made, "on purpose"},
+		{"panic of a timeout", timeout(func() retry.AttemptTimeout { panic("on purpose") }), made, "on purpose"},
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			_, err := httpretry.New(httpretry.Config{Strategy: c.strategy})
-			require.ErrorContains(t, err, c.want)
-
-			transport := newTransport(t, httpretry.Config{Strategy: modes(t, standard.Config{})["standard"]})
-			ctx := httpretry.With(t.Context(), func(config *httpretry.Config) { config.Strategy = c.strategy })
-			request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://example.com", http.NoBody)
-			require.NoError(t, err)
-			_, err = transport.RoundTrip(request) //nolint:bodyclose // there is none
-			require.ErrorContains(t, err, c.want)
-		})
+		for _, replayable := range []bool{false, true} {
+			body := newBody("body")
+			request := newRequest(t, http.MethodPut, "body").WithContext(c.ctx)
+			request.Body = body
+			if !replayable {
+				request.GetBody = nil
+			}
+			if send := func() { require.ErrorContains(t, exchange(c.rt, request).err, c.want, c.name) }; c.want == "on purpose" {
+				require.PanicsWithValue(t, c.want, send)
+			} else {
+				send()
+			}
+			require.Equal(t, int32(1), body.closed.Load(), c.name)
+		}
+	}
+	for _, scope := range strategy.Snapshot().Scopes {
+		require.Equal(t, 500, scope.Quota)
 	}
 }
 
 func TestIdleConnectionsAreClosedBelow(t *testing.T) {
 	t.Parallel()
 	base := &closing{}
-	client := &http.Client{Transport: newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base})}
-	client.CloseIdleConnections()
-	require.True(t, base.closed)
-	client.Transport = newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}})
-	client.CloseIdleConnections() // the base has no such method
+	for _, transport := range []*httpretry.Transport{
+		newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: base}),
+		newTransport(t, httpretry.Config{Strategy: on(t, nil), Base: scripted{}}), // which has no such method
+		{},
+		nil,
+	} {
+		(&http.Client{Transport: transport}).CloseIdleConnections()
+	}
+	require.Equal(t, 1, base.closed)
 }
 
 type closing struct {
 	scripted
-	closed bool
+	closed int
 }
 
-func (c *closing) CloseIdleConnections() { c.closed = true }
+func (c *closing) CloseIdleConnections() { c.closed++ }
 
 // Several goroutines may send one request at the same time.
 func TestTransportConcurrentSafe(t *testing.T) {
 	t.Parallel()
 	for name, s := range modes(t, standard.Config{Random: func() float64 { return 0 }}) {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				var attempts, answered atomic.Int64
-				client := clientOf(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-					if attempts.Add(1)%3 != 0 {
-						w.WriteHeader(http.StatusInternalServerError)
-						return
-					}
-					answered.Add(1)
-				}), httpretry.Config{Strategy: s, SDKHeaders: true, AttemptTimeout: retry.FixedTimeout{First: attemptTimeout}})
-				shared := newRequest(t.Context(), t, http.MethodGet, "http://service/", "")
-				var fine atomic.Int64
-				var group sync.WaitGroup
-				for range 8 {
-					group.Go(func() {
-						for range 25 {
-							if exchange(client.Transport, shared).status == http.StatusOK {
-								fine.Add(1)
-							}
-						}
-					})
+		bubble(t, name, func(t *testing.T) {
+			t.Helper()
+			var attempts, answered, fine atomic.Int64
+			client := clientOf(t, func(w http.ResponseWriter, _ *http.Request) {
+				if attempts.Add(1)%3 != 0 {
+					w.WriteHeader(http.StatusInternalServerError)
+					return
 				}
-				group.Wait()
-				require.Equal(t, answered.Load(), fine.Load())
-				require.Positive(t, fine.Load())
-			})
+				answered.Add(1)
+			}, httpretry.Config{Strategy: s, SDKHeaders: true, AttemptTimeout: within(time.Second)})
+			shared := newRequest(t, http.MethodGet, "")
+			var group sync.WaitGroup
+			for range 8 {
+				group.Go(func() {
+					for range 25 {
+						if exchange(client.Transport, shared).status == http.StatusOK {
+							fine.Add(1)
+						}
+					}
+				})
+			}
+			group.Wait()
+			require.Equal(t, answered.Load(), fine.Load())
+			require.Positive(t, fine.Load())
 		})
 	}
 }
-
-// instant is a base that answers at once and always the same.
-type instant struct{ response *http.Response }
-
-func (i instant) RoundTrip(*http.Request) (*http.Response, error) { return i.response, nil }
 
 func BenchmarkRoundTrip(b *testing.B) {
-	for _, c := range []struct {
-		name   string
-		config httpretry.Config
-	}{
-		{"defaults", httpretry.Config{}},
-		{"attempt timeout", httpretry.Config{AttemptTimeout: retry.FixedTimeout{First: time.Minute}}},
-		{"SDK headers", httpretry.Config{SDKHeaders: true}},
+	for name, config := range map[string]httpretry.Config{
+		"defaults":        {},
+		"attempt timeout": {AttemptTimeout: within(time.Minute)},
+		"SDK headers":     {SDKHeaders: true},
 	} {
-		b.Run("case="+c.name, func(b *testing.B) {
-			request := newRequest(b.Context(), b, http.MethodGet, "http://service/path", "")
+		b.Run("case="+name, func(b *testing.B) {
+			request := newRequest(b, http.MethodGet, "")
 			request.Header.Set("Authorization", "Bearer x")
 			request.Header.Set("Accept", "application/json")
-			c.config.Strategy = on(b, nil)
-			c.config.Base = instant{&http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}}
-			transport, err := httpretry.New(c.config)
-			if err != nil {
-				b.Fatal(err)
-			}
+			response := &http.Response{StatusCode: http.StatusOK, Body: http.NoBody, Request: request}
+			config.Strategy = on(b, nil)
+			config.Base = roundTripFunc(func(*http.Request) (*http.Response, error) { return response, nil })
+			transport := newTransport(b, config)
 			b.ReportAllocs()
 			for b.Loop() {
-				response, err := transport.RoundTrip(request)
-				if err != nil {
+				if _, err := transport.RoundTrip(request); err != nil { //nolint:bodyclose // it has none
 					b.Fatal(err)
 				}
-				_ = response.Body.Close()
 			}
 		})
-	}
-}
-
-func TestWithoutQuotaEachRequestGetsAllAttempts(t *testing.T) {
-	t.Parallel()
-	for name, strategy := range modes(t, standard.Config{NoQuota: true, Clock: &clock.Fake{}}) {
-		sent := 0
-		transport := newTransport(t, httpretry.Config{Strategy: strategy, Base: roundTripFunc(func(*http.Request) (*http.Response, error) {
-			sent++
-			return nil, syscall.ECONNRESET
-		})})
-		strategy.Clock().(*clock.Fake).Run(func() {
-			for range 40 {
-				require.ErrorIs(t, exchange(transport, newRequest(t.Context(), t, http.MethodGet, "http://host/", "")).err, retry.ErrAttemptsExhausted)
-			}
-		})
-		require.Equal(t, 120, sent, name)
 	}
 }

@@ -49,6 +49,7 @@ func failures() []failure {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
 		})},
 		{name: "name server fails", make: dialing(lookup(2))},
+		{name: "name server refuses", make: dialing(lookup(5))},
 		{name: "no such name", why: "go-retryablehttp retries whatever is no answer", make: dialing(lookup(3))},
 		{name: "TLS handshake cut", make: overTLS(hello(""))},
 		{name: "TLS alert", make: overTLS(hello("\x15\x03\x01\x00\x02\x02\x28"))},
@@ -64,6 +65,7 @@ func failures() []failure {
 		{name: "connection closed", why: mayHaveRun, make: overHTTP(say(""))},
 		{name: "connection reset", why: mayHaveRun, make: overHTTP(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) })},
 		{name: "cut in the headers", why: mayHaveRun, make: overHTTP(say("HTTP/1.1 200 OK\r\nContent-Le"))},
+		{name: "not HTTP", why: mayHaveRun, make: overHTTP(say("SSH-2.0-OpenSSH\r\n\r\n"))},
 		{name: "cut in the body", why: callerRead, make: overHTTP(say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))},
 		{name: "stream reset, `INTERNAL_ERROR`", why: mayHaveRun, make: overHTTP2(pipenet.ResetStream(2))},
 		{name: "the same in the body", why: callerRead, make: overHTTP2(pipenet.Begun(), pipenet.ResetStream(2))},
@@ -73,6 +75,7 @@ func failures() []failure {
 		{name: "500", why: mayHaveRun, make: overHTTP(answer("500 Internal Server Error"))},
 		{name: "501", make: overHTTP(answer("501 Not Implemented"))},
 		{name: "503", why: mayHaveRun, make: overHTTP(answer("503 Service Unavailable"))},
+		{name: "503, cut in the body", why: mayHaveRun, make: overHTTP(say("HTTP/1.1 503 Unavailable\r\nContent-Length: 9\r\n\r\n{"))},
 		{name: "429", why: bodyIsGone, make: overHTTP(answer("429 Too Many Requests"))},
 		{name: "400 with `ThrottlingException`", why: bodyIsGone + "; go-retryablehttp knows no codes", make: overHTTP(answer("400 Bad Request", "X-Amzn-ErrorType: ThrottlingException"))},
 		{name: "400 with `RequestTimeout`", why: mayHaveRun + "; go-retryablehttp knows no codes", make: overHTTP(answer("400 Bad Request", "X-Amzn-ErrorType: RequestTimeout"))},
