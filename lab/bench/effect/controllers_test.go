@@ -294,3 +294,59 @@ func (r *row) ofCalls(got *record) figures3 {
 	}
 	return f
 }
+
+// TestSettlesAtTheRateOfTheService is the proof that adaptive mode finds the rate of a service, stays there, and follows
+// it. Hold may be 0.05 R below the target.
+func TestSettlesAtTheRateOfTheService(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		rate    float64
+		burst   time.Duration
+		workers int
+		then    float64 // the rate from the 30th second on
+
+		goodput, throttled float64 // what it has to reach
+	}{
+		{5, time.Second, 10, 5, 0.97, 0.10},
+		{5, short, 10, 5, 0.70, 0.10},
+		{50, time.Second, 10, 50, 0.95, 0.02},
+		{50, short, 10, 50, 0.95, 0.02},
+		{50, time.Second, 100, 50, 0.95, 0.02},
+		{50, short, 100, 50, 0.95, 0.02},
+		{500, time.Second, 100, 500, 0.95, 0.02},
+		{500, short, 100, 500, 0.95, 0.02},
+		{5, time.Second, 10, 10, 0.97, 0.10},
+		{5, short, 10, 10, 0.70, 0.10},
+		{5, time.Second, 10, 2.5, 0.97, 0.25},
+		{5, short, 10, 2.5, 0.60, 0.25},
+		{50, time.Second, 100, 25, 0.95, 0.02},
+		{50, time.Second, 100, 100, 0.95, 0.02},
+		{50, short, 100, 25, 0.95, 0.02},
+		{50, short, 100, 100, 0.95, 0.02},
+		{50, time.Second, 10, 25, 0.95, 0.02},
+		{50, time.Second, 10, 100, 0.95, 0.02},
+		{500, time.Second, 100, 250, 0.95, 0.02},
+		{500, short, 100, 250, 0.95, 0.02},
+		{500, time.Second, 100, 1000, 0.93, 0.02},
+		{500, short, 100, 1000, 0.93, 0.02},
+	} {
+		s := steady(c.rate, c.burst, 1, c.workers)
+		if c.then != c.rate {
+			s.change(settled, func(now *sim.Conditions) { now.Rate = c.then })
+			s.measure(settled + time.Minute)
+		}
+		for _, by := range []struct {
+			name                     string
+			goodput, throttled, wait float64 // in the time that the service needs to serve every worker once
+		}{
+			{"awsretry-adaptive", c.goodput, c.throttled, 3}, {"awsretry-adaptive-hold", c.goodput - 0.05, min(c.throttled, 0.05), 1.7},
+		} {
+			got := play(t, s, named(t, by.name), 1).metrics()
+			t.Logf("%s, then %v, %s: %.3f R, %.2f %%, %.2f s", s.String(), c.then, by.name, got.goodput, 100*got.throttled, got.initial.Seconds())
+			require.GreaterOrEqual(t, got.goodput, by.goodput)
+			require.LessOrEqual(t, got.throttled, by.throttled)
+			require.LessOrEqual(t, got.initial.Seconds()*c.then/float64(c.workers), by.wait)
+			require.LessOrEqual(t, got.wakeUpsPerDelay, 1.1)
+		}
+	}
+}
