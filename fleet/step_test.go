@@ -381,13 +381,3 @@ func TestStepNeverSellsMoreThanTheRateAllows(t *testing.T) {
 		})
 	}
 }
-
-func BenchmarkStep(b *testing.B) {
-	b.ReportAllocs()
-	now := time.Unix(1e9, 0)
-	state, _ := Step("", now, Ask{Starting: 500})
-	for b.Loop() {
-		now = now.Add(5 * time.Millisecond)
-		state, _ = Step(state, now, Ask{Epoch: 3, OK: 2, Want: 5})
-	}
-}
