@@ -81,6 +81,9 @@ func TestStepSteersTheRate(t *testing.T) {
 			require.Equal(t, c.epoch, reply.Epoch)
 			require.InDelta(t, c.rate, reply.Rate, 1e-6)
 			require.Equal(t, next, reply.State)
+			if l.since == 0 && c.epoch == 5 && l.left > c.ask.OK {
+				require.Zero(t, readState(t, next).since, "no climb before so many answers")
+			}
 			if l.tc > 0 && l.tc < settle {
 				require.Zero(t, readState(t, next).bad, "they do not count later either")
 			}
