@@ -78,8 +78,8 @@ func TestAttemptThatMayNotWaitDoesNotWaitForTheStore(t *testing.T) {
 
 // waits starts callers with this request, in order, and returns how long each has waited and with
 // what error it ended.
-func waits(ctx context.Context, t testing.TB, n int, l adaptive.Limiter, r ratelimit.Request) (waited []time.Duration, errs []error) {
-	t.Helper()
+func waits(ctx context.Context, tb testing.TB, n int, l adaptive.Limiter, r ratelimit.Request) (waited []time.Duration, errs []error) {
+	tb.Helper()
 	waited, errs = make([]time.Duration, n), make([]error, n)
 	began := now()
 	for i := range n {
