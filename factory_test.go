@@ -198,7 +198,7 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 			config := awsretry.WithConfig(adaptive.Config{MaxSendWait: -1})
 			return awsretry.Load(t.Context(), with(map[string]string{"AWS_RETRY_MODE": "standard"}, "", config)...)
 		},
-		"standard: QuotaCapacity 7: has no effect beside NoQuota (option WithoutQuota)\nstandard: RetryCost 2: has no effect": func() (retry.Strategy, error) {
+		"standard: QuotaCapacity 7: has no effect beside NoQuota (option WithoutQuota)\nstandard: RetryCost 2": func() (retry.Strategy, error) {
 			own := awsretry.WithStandard(standard.Config{QuotaCapacity: new(7), RetryCost: 2})
 			return awsretry.Load(t.Context(), with(nil, "", awsretry.WithoutQuota(), own)...)
 		},

@@ -51,8 +51,8 @@ func scrape(t *testing.T, registry *prometheus.Registry) string {
 // noLabel is a label with an empty value, which is as if it were absent.
 var noLabel = regexp.MustCompile(`\w+="",|,?\w+=""|awsretry_`)
 
-// series returns the lines of a scrape that begin with awsretry_ and the name, without awsretry_ and without labels that are empty. Those of
-// buckets are only there if the name says so.
+// series returns the lines of a scrape that begin with awsretry_ and the name, without awsretry_ and without labels that
+// are empty. Those of buckets are only there if the name says so.
 func series(t *testing.T, metrics *promretry.Metrics, name string) []string {
 	t.Helper()
 	var found []string

@@ -46,9 +46,11 @@ func TestRetryWaitsForQuota(t *testing.T) {
 		took    time.Duration // a second of it backoff
 		left    int
 	}{
-		"until time brings it":      {refill: 1, timeout: time.Hour, took: 14 * time.Second, left: 14}, // what it cost came back
-		"in vain":                   {4, 0, time.Hour, []error{retry.ErrQuotaExhausted, errServer}, "1 attempt, 1m1s, 4 of 14 quota tokens", 61 * time.Second, 4},
-		"until the caller gives up": {0, 0, 10 * time.Second, []error{retry.ErrCanceled, gaveUp, errServer}, "", 10 * time.Second, 0},
+		"until time brings it": {refill: 1, timeout: time.Hour, took: 14 * time.Second, left: 14}, // what it cost came back
+		"in vain": {
+			4, 0, time.Hour, []error{retry.ErrQuotaExhausted, errServer}, "1 attempt, 1m1s, 4 of 14 quota tokens", 61 * time.Second, 4,
+		},
+		"until the caller gives up": {timeout: 10 * time.Second, want: []error{retry.ErrCanceled, gaveUp, errServer}, took: 10 * time.Second},
 	} {
 		for _, mode := range []string{"standard", "adaptive"} {
 			t.Run(name+"/"+mode, func(t *testing.T) {

@@ -294,10 +294,11 @@ func TestSettlesAtTheRateOfTheService(t *testing.T) {
 			name                     string
 			goodput, throttled, wait float64 // in the time that the service needs to serve every worker once
 		}{
-			{"awsretry-adaptive", c.goodput, c.throttled, 3}, {"awsretry-adaptive-hold", c.goodput - 0.05, min(c.throttled, 0.05), 1.7},
+			{"awsretry-adaptive", c.goodput, c.throttled, 3},
+			{"awsretry-adaptive-hold", c.goodput - 0.05, min(c.throttled, 0.05), 1.7},
 		} {
 			got := play(t, s, named(t, by.name), 1).metrics()
-			t.Logf("%s, then %v, %s: %.3f R, %.2f %%, %.2f s", s.String(), c.then, by.name, got.goodput, 100*got.throttled, got.initial.Seconds())
+			t.Logf("%s, then %v, %s: %.3f R, %.2f %%, %v", s.String(), c.then, by.name, got.goodput, 100*got.throttled, got.initial)
 			require.GreaterOrEqual(t, got.goodput, by.goodput)
 			require.LessOrEqual(t, got.throttled, by.throttled)
 			require.LessOrEqual(t, got.initial.Seconds()*c.then/float64(c.workers), by.wait)

@@ -74,7 +74,9 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 }
 
 // playVirtual is play in virtual time, with these strategies. The last client begins so late.
-func playVirtual(t *testing.T, s scenario, seed uint64, late time.Duration, make func(sim.Parts) (retry.Strategy, error)) *record {
+func playVirtual(
+	t *testing.T, s scenario, seed uint64, late time.Duration, make func(sim.Parts) (retry.Strategy, error),
+) *record {
 	t.Helper()
 	r := &record{scenario: s}
 	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
