@@ -3,18 +3,13 @@ package awsretry_test
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"os"
 	"testing/fstest"
-	"time"
 
 	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -48,88 +43,6 @@ func ExampleResolve() {
 	// adaptive from /aws/config:2: [profile x] retry_mode
 	// 4 from AWS_MAX_ATTEMPTS
 	//   beats 7 from /aws/config:3: [profile x] max_attempts
-}
-
-// The credentials file is stronger than the config file, and a profile has no prefix in it.
-func ExampleWithCredentialsFile() {
-	settings, err := awsretry.Resolve(context.Background(),
-		awsretry.WithProfile("batch"),
-		awsretry.WithConfigFile("/aws/config"),
-		awsretry.WithCredentialsFile("/aws/credentials"),
-		awsretry.WithFS(fstest.MapFS{
-			"aws/config":      {Data: []byte("[profile batch]\nmax_attempts = 8\n")},
-			"aws/credentials": {Data: []byte("[batch]\nmax_attempts = 5\n")},
-		}),
-		awsretry.WithEnv(variables{}.lookup))
-	if err != nil {
-		log.Fatal(err)
-	}
-	fmt.Println(settings.MaxAttempts.Value, "from", settings.MaxAttempts.Origin)
-	for _, loser := range settings.MaxAttempts.Overridden {
-		fmt.Println("  beats", loser.Raw, "from", loser.Origin)
-	}
-	// Output:
-	// 5 from /aws/credentials:2: [batch] max_attempts
-	//   beats 8 from /aws/config:2: [profile batch] max_attempts
-}
-
-// Without WithStrict the line would be a diagnostic, and the rest of the file would count.
-func ExampleWithStrict() {
-	_, err := awsretry.Resolve(context.Background(),
-		awsretry.WithStrict(),
-		awsretry.WithConfigFile("/aws/config"),
-		awsretry.WithFS(fstest.MapFS{"aws/config": {Data: []byte("[default]\nretry_mode adaptive\n")}}),
-		awsretry.WithEnv(variables{}.lookup))
-	fmt.Println(err)
-	if malformed, ok := errors.AsType[*config.ParseError](err); ok {
-		fmt.Println("line", malformed.Line)
-	}
-	// Output:
-	// config: /aws/config:2: "retry_mode": expected an '=' sign in a property
-	// line 2
-}
-
-// A default in code is weaker than the environment.
-func ExampleWithDefaultMode() {
-	for _, environment := range []variables{{}, {"AWS_RETRY_MODE": "standard"}} {
-		settings, err := awsretry.Resolve(context.Background(),
-			awsretry.WithDefaultMode(awsretry.ModeAdaptive),
-			awsretry.WithFS(fstest.MapFS{}),
-			awsretry.WithEnv(environment.lookup))
-		if err != nil {
-			log.Fatal(err)
-		}
-		fmt.Println(settings.RetryMode.Value, "from", settings.RetryMode.Origin)
-	}
-	// Output:
-	// adaptive from option WithDefaultMode
-	// standard from AWS_RETRY_MODE
-}
-
-// The quota of 500 tokens pays for 35 retries. Without it each of these 100 operations gets all of its
-// three attempts, although the service is down.
-func ExampleWithoutQuota() {
-	ctx, clk := context.Background(), &clock.Fake{}
-	strategy, err := awsretry.Load(ctx,
-		awsretry.WithoutQuota(),
-		awsretry.WithClock(clk),
-		awsretry.WithFS(fstest.MapFS{}),
-		awsretry.WithEnv(variables{}.lookup))
-	if err != nil {
-		log.Fatal(err)
-	}
-	attempts := 0
-	clk.Run(func() {
-		for range 100 {
-			_ = retry.DoErr(ctx, strategy, retry.Operation{}, func(context.Context) error {
-				attempts++
-				return unavailable{}
-			})
-		}
-	})
-	fmt.Println(attempts, "attempts")
-	// Output:
-	// 300 attempts
 }
 
 // AWS tools had the behavior v2.0 before November 2026.
@@ -222,24 +135,6 @@ func ExampleWithValues() {
 	//   backoff        up to 50ms before the first retry, 1s after a throttle; doubling with each retry up to 20s, and at least 300ms
 	//   worst case     15s of backoff in one operation, without server hints
 	//   first attempt  waits for the scope's send rate once the service has throttled
-}
-
-// The values of the operator are stronger than those that the program has in its code.
-func ExampleWithValues_defaults() {
-	values := awsretry.Values{MaxAttempts: "2", MinDelay: "1s"}
-	values.From("file app.json")
-	strategy, err := awsretry.Load(context.Background(),
-		awsretry.WithStandard(standard.Config{MaxAttempts: 6, MinDelay: time.Second / 2, MaxElapsed: time.Minute}),
-		awsretry.WithValues(values),
-		awsretry.WithFS(fstest.MapFS{}),
-		awsretry.WithEnv(variables{}.lookup))
-	if err != nil {
-		log.Fatal(err)
-	}
-	plan := strategy.Plan(retry.Operation{})
-	fmt.Println(plan.MaxAttempts, plan.MinDelay, plan.MaxElapsed)
-	// Output:
-	// 2 1s 1m0s
 }
 
 // The error names the place, the setting and the value.

@@ -318,29 +318,6 @@ func ExampleWithConfig_settingIgnored() {
 	// setting-ignored awsretry: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE)
 }
 
-// An observer gets an event for each attempt and each retry.
-func ExampleWithObserver() {
-	strategy, err := awsretry.Load(context.Background(),
-		awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.RetryScheduled || e.Kind == retry.RetryRefused {
-				fmt.Println(e.Kind, "after attempt", e.Attempt, "-", e.Err)
-			}
-		})),
-		awsretry.WithMaxAttempts(2),
-		awsretry.WithRandom(func() float64 { return 0 }), // no delay
-		awsretry.WithEnv(variables{}.lookup),
-		awsretry.WithFS(fstest.MapFS{}))
-	if err != nil {
-		log.Fatal(err)
-	}
-	_, _ = retry.Do(context.Background(), strategy, retry.Operation{}, func(context.Context) (int, error) {
-		return 0, unavailable{}
-	})
-	// Output:
-	// retry-scheduled after attempt 1 - service unavailable
-	// retry-refused after attempt 2 - service unavailable
-}
-
 func ExampleWithClassifier_hardQuotas() {
 	ctx := context.Background()
 	strategy, err := awsretry.Load(ctx, awsretry.WithClassifier(classify.Also(classify.HardQuotas())))

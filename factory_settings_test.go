@@ -32,28 +32,6 @@ func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
 
 	fewer := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "2"}, "", own)
 	require.Equal(t, []config.Candidate{{Raw: "6", Valid: true, Origin: origin}}, fewer.MaxAttempts.Overridden)
-	for want, s := range map[int][]*awsretry.Settings{6: {settings, resolved(t, nil, "")}, 2: {fewer}} {
-		for _, s := range s {
-			strategy, err := awsretry.New(s, own)
-			require.NoError(t, err)
-			plan := strategy.Plan(retry.Operation{})
-			require.Equal(t, []any{want, time.Second}, []any{plan.MaxAttempts, plan.Base})
-		}
-	}
-}
-
-func TestServiceOfAConfigurationSelectsDefaults(t *testing.T) {
-	t.Parallel()
-	own := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Service: "dynamodb"}})
-	for name, s := range map[string]*awsretry.Settings{
-		"with the configuration": resolved(t, nil, "", own), "without": resolved(t, nil, ""),
-		"in other letters": resolved(t, nil, "", awsretry.WithService("DynamoDB")),
-	} {
-		strategy, err := awsretry.New(s, own)
-		require.NoError(t, err, name)
-		plan := strategy.Plan(retry.Operation{})
-		require.Equal(t, []any{4, 25 * time.Millisecond}, []any{plan.MaxAttempts, plan.Base}, name)
-	}
 }
 
 func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
@@ -70,6 +48,9 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 	}{
 		{"behavior", nil, awsretry.WithBehavior(retry.V20), settings{Behavior: retry.V21}, "Behavior v2.1: v2.0 counts (option WithBehavior)", 5, "RetryCost"},
 		{"the same behavior", nil, awsretry.WithBehavior(retry.V20), settings{Behavior: retry.V20}, "", 5, "RetryCost"},
+		{"behavior of the configuration", nil, awsretry.WithStrict(), settings{Behavior: retry.V20}, "", 5, "RetryCost"},
+		{"service of the configuration", nil, awsretry.WithStrict(), settings{Service: "dynamodb"}, "", 4, "MaxAttempts"},
+		{"service in other letters", nil, awsretry.WithService("DynamoDB"), settings{Service: "dynamodb"}, "", 4, "MaxAttempts"},
 		{"service", nil, awsretry.WithService("s3"), settings{Service: "dynamodb"}, "Service dynamodb: s3 counts (option WithService)", 3, "MaxAttempts"},
 		{"attempts", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: 6}, "MaxAttempts 6: 5 counts (option WithMaxAttempts)", 5, "MaxAttempts"},
 		{"attempts that do not count", map[string]string{"AWS_MAX_ATTEMPTS": "2"}, awsretry.WithStrict(), settings{MaxAttempts: 6}, "", 2, "MaxAttempts"},
@@ -215,11 +196,4 @@ func TestFindingsThatAreErrorsAreEvents(t *testing.T) {
 	})))
 	require.NoError(t, err)
 	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, emitted)
-}
-
-func TestConfigurationIsCheckedAlsoWhereItDoesNotCount(t *testing.T) {
-	t.Parallel()
-	inStandardMode := map[string]string{"AWS_RETRY_MODE": "standard"}
-	_, err := awsretry.Load(t.Context(), with(inStandardMode, "", awsretry.WithConfig(adaptive.Config{MaxSendWait: -1}))...)
-	require.ErrorContains(t, err, "MaxSendWait")
 }

@@ -41,10 +41,11 @@ func with(environment map[string]string, configFile string, more ...awsretry.Opt
 // resolved returns the settings of an environment and a config file.
 func resolved(t *testing.T, environment map[string]string, configFile string, more ...awsretry.ResolveOption) *awsretry.Settings {
 	t.Helper()
+	var opts []awsretry.ResolveOption
 	for _, opt := range with(environment, configFile) {
-		more = append(more, opt.(awsretry.ResolveOption))
+		opts = append(opts, opt.(awsretry.ResolveOption))
 	}
-	s, err := awsretry.Resolve(t.Context(), more...)
+	s, err := awsretry.Resolve(t.Context(), append(opts, more...)...)
 	require.NoError(t, err)
 	return s
 }
@@ -193,6 +194,17 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 		`config: AWS_MAX_ATTEMPTS: "0": must be`: func() (retry.Strategy, error) {
 			return awsretry.Load(t.Context(), with(map[string]string{"AWS_MAX_ATTEMPTS": "0"}, "")...)
 		},
+		"MaxSendWait -1ns": func() (retry.Strategy, error) { // although the mode is standard
+			config := awsretry.WithConfig(adaptive.Config{MaxSendWait: -1})
+			return awsretry.Load(t.Context(), with(map[string]string{"AWS_RETRY_MODE": "standard"}, "", config)...)
+		},
+		"standard: QuotaCapacity 7: has no effect beside NoQuota (option WithoutQuota)\nstandard: RetryCost 2": func() (retry.Strategy, error) {
+			own := awsretry.WithStandard(standard.Config{QuotaCapacity: new(7), RetryCost: 2})
+			return awsretry.Load(t.Context(), with(nil, "", awsretry.WithoutQuota(), own)...)
+		},
+		`config: /config:2: "retry_mode": expected an '=' sign`: func() (retry.Strategy, error) {
+			return awsretry.Load(t.Context(), with(nil, "[default]\nretry_mode adaptive\n", awsretry.WithStrict())...)
+		},
 		"the key of a shared strategy must not be empty": func() (retry.Strategy, error) { return newFactory(t).Strategy("") },
 	} {
 		s, err := build()
@@ -249,17 +261,6 @@ func TestWithoutQuotaIsForEveryDoor(t *testing.T) {
 		for range 40 {
 			require.Equal(t, 3, attemptsOf(t, s, retry.Operation{}), name)
 		}
-	}
-}
-
-func TestWithoutQuotaBesideAFieldOfTheQuotaIsAnError(t *testing.T) {
-	t.Parallel()
-	off, own := awsretry.WithoutQuota(), awsretry.WithStandard(standard.Config{QuotaCapacity: new(7), RetryCost: 2})
-	const want = "standard: QuotaCapacity 7: has no effect beside NoQuota (option WithoutQuota)\n" +
-		"standard: RetryCost 2: has no effect beside NoQuota (option WithoutQuota)"
-	for _, opts := range [][]awsretry.Option{{off, own}, {own, off}, {off, own, awsretry.WithMode(awsretry.ModeAdaptive)}} {
-		_, err := awsretry.Load(t.Context(), with(nil, "", opts...)...)
-		require.EqualError(t, err, want)
 	}
 }
 
@@ -338,18 +339,6 @@ func TestFactoryKeepsNoTextOfTheCaller(t *testing.T) {
 	runtime.GC()
 	require.Nil(t, document.Value())
 	runtime.KeepAlive(factory)
-}
-
-func TestFactoryHasOptionsOfItsOwn(t *testing.T) {
-	t.Parallel()
-	settings := resolved(t, nil, "")
-	opts := []awsretry.BuildOption{noDelay(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(7)}})}
-	f, err := awsretry.NewFactory(settings, opts...)
-	require.NoError(t, err)
-	opts[0] = nil
-	s, err := f.Strategy("a")
-	require.NoError(t, err)
-	require.Equal(t, 7, s.Snapshot().Scopes[0].Quota)
 }
 
 func TestStrategyThatCannotBeBuiltLaterIsAnErrorOfStrategy(t *testing.T) {

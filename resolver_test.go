@@ -2,14 +2,9 @@ package awsretry_test
 
 import (
 	"context"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"reflect"
-	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -18,51 +13,9 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-// Paths of the shared files in a world.
-const (
-	configPath      = "/home/me/.aws/config"
-	credentialsPath = "/home/me/.aws/credentials"
-)
-
-// world is everything that Resolve can read.
-type world struct {
-	env         map[string]string
-	config      string
-	credentials string
-	opts        []awsretry.ResolveOption
-}
-
-// resolve resolves the settings of the world. A file with an empty text does not exist.
-func (w world) resolve(t *testing.T) (*awsretry.Settings, error) {
-	t.Helper()
-	files := fstest.MapFS{}
-	if w.config != "" {
-		files["home/me/.aws/config"] = &fstest.MapFile{Data: []byte(w.config)}
-	}
-	if w.credentials != "" {
-		files["home/me/.aws/credentials"] = &fstest.MapFile{Data: []byte(w.credentials)}
-	}
-	return awsretry.Resolve(t.Context(), append(inFiles(files, w.env), w.opts...)...)
-}
-
-func inFiles(files fs.FS, env map[string]string) []awsretry.ResolveOption {
-	return []awsretry.ResolveOption{
-		awsretry.WithFS(sharedfile.Machine{FS: files, Platform: "linux", HomeDir: func() (string, error) { return "/home/me", nil }}),
-		awsretry.WithEnv(variables(env).lookup),
-	}
-}
-
-func (w world) mustResolve(t *testing.T) *awsretry.Settings {
-	t.Helper()
-	s, err := w.resolve(t)
-	require.NoError(t, err)
-	return s
-}
 
 func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	t.Parallel()
@@ -71,59 +24,53 @@ func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
 	}
 	override := candidate("2", true, config.Origin{Kind: "option", Name: "WithMaxAttempts"})
 	variable := candidate(" 3 ", true, config.Origin{Kind: "environment", Name: "AWS_MAX_ATTEMPTS"})
-	credentials2 := candidate("5", true, config.Origin{Kind: "shared-credentials", File: credentialsPath, Line: 4, Profile: "default", Key: "max_attempts"})
-	credentials1 := candidate("4", true, config.Origin{Kind: "shared-credentials", File: credentialsPath, Line: 2, Profile: "default", Key: "max_attempts"})
-	file := candidate("six", false, config.Origin{Kind: "shared-config", File: configPath, Line: 2, Profile: "default", Key: "max_attempts"})
+	credentials2 := candidate("5", true, config.Origin{Kind: "shared-credentials", File: "/credentials", Line: 4, Profile: "default", Key: "max_attempts"})
+	credentials1 := candidate("4", true, config.Origin{Kind: "shared-credentials", File: "/credentials", Line: 2, Profile: "default", Key: "max_attempts"})
+	file := candidate("six", false, config.Origin{Kind: "shared-config", File: "/config", Line: 2, Profile: "default", Key: "max_attempts"})
 	fallback := candidate("7", true, config.Origin{Kind: "default", Name: "WithStandard"})
 
-	all := world{
-		env:         map[string]string{"AWS_MAX_ATTEMPTS": " 3 "},
-		credentials: "[default]\nmax_attempts = 4\nregion = x\nMax_Attempts = 5\n",
-		config:      "[default]\nmax_attempts = six\n",
-		opts:        []awsretry.ResolveOption{awsretry.WithStandard(standard.Config{MaxAttempts: 7}), awsretry.WithMaxAttempts(2)},
-	}
-	for _, step := range []struct {
-		name   string
-		change func(w *world)
-		winner config.Candidate
+	all := []config.Candidate{override, variable, credentials2, credentials1, file, fallback}
+	inCode, env := awsretry.WithStandard(standard.Config{MaxAttempts: 7}), map[string]string{"AWS_MAX_ATTEMPTS": " 3 "}
+	files := awsretry.WithFS(fstest.MapFS{
+		"config":      {Data: []byte("[default]\nmax_attempts = six\n")},
+		"credentials": {Data: []byte("[default]\nmax_attempts = 4\nregion = x\nMax_Attempts = 5\n")},
+	})
+	for _, c := range []struct {
+		env    map[string]string
+		opts   []awsretry.ResolveOption
 		value  int
-		losers []config.Candidate
+		beaten int // the candidates that are absent
 	}{
-		{"override", func(*world) {}, override, 2, []config.Candidate{variable, credentials2, credentials1, file, fallback}},
-		{"variable", func(w *world) { w.opts = w.opts[:1] }, variable, 3, []config.Candidate{credentials2, credentials1, file, fallback}},
-		{"credentials", func(w *world) { w.env = nil }, credentials2, 5, []config.Candidate{credentials1, file, fallback}},
-		{"default in code", func(w *world) { w.credentials, w.config = "", "" }, fallback, 7, []config.Candidate{}},
+		{env, []awsretry.ResolveOption{files, inCode, awsretry.WithMaxAttempts(2)}, 2, 0},
+		{env, []awsretry.ResolveOption{files, inCode}, 3, 1},
+		{nil, []awsretry.ResolveOption{files, inCode}, 5, 2},
+		{nil, []awsretry.ResolveOption{inCode}, 7, 5},
 	} {
-		step.change(&all)
-		s := all.mustResolve(t)
-		require.Equal(t, step.value, s.MaxAttempts.Value, step.name)
-		require.Equal(t, step.winner.Raw, s.MaxAttempts.Raw, step.name)
-		require.Equal(t, step.winner.Origin, s.MaxAttempts.Origin, step.name)
-		require.Equal(t, step.losers, s.MaxAttempts.Overridden, step.name)
+		s := resolved(t, c.env, "", append(c.opts, awsretry.WithCredentialsFile("/credentials"))...)
+		require.Equal(t, c.value, s.MaxAttempts.Value)
+		require.Equal(t, all[c.beaten].Raw, s.MaxAttempts.Raw)
+		require.Equal(t, all[c.beaten].Origin, s.MaxAttempts.Origin)
+		require.Equal(t, all[c.beaten+1:], s.MaxAttempts.Overridden)
 	}
 }
 
 func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {
 	t.Parallel()
-	w := world{
-		config: "[default]\nmax_attempts = 4\n[profile a]\nmax_attempts = 5\n",
-		opts: []awsretry.ResolveOption{
-			awsretry.WithProfile("a"), awsretry.WithConfigFile(configPath), awsretry.WithCredentialsFile("/none"),
-			awsretry.WithService("dynamodb"), awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V20),
-			awsretry.WithDefaultMode(awsretry.ModeStandard),
-		},
+	const file = "[default]\nmax_attempts = 4\n[profile a]\nmax_attempts = 5\n"
+	full := []awsretry.ResolveOption{
+		awsretry.WithProfile("a"), awsretry.WithConfigFile("/config"), awsretry.WithCredentialsFile("/none"),
+		awsretry.WithService("dynamodb"), awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V20),
+		awsretry.WithDefaultMode(awsretry.ModeStandard),
 	}
-	want := w.mustResolve(t)
+	want := resolved(t, nil, file, full...)
 	require.Equal(t, []any{"a", awsretry.ModeAdaptive, 5, retry.V20, "dynamodb"},
 		[]any{want.Profile.Value, want.RetryMode.Value, want.MaxAttempts.Value, want.Behavior.Value, want.Service})
 	empty := []awsretry.ResolveOption{
 		awsretry.WithProfile(""), awsretry.WithConfigFile(""), awsretry.WithCredentialsFile(""), awsretry.WithEnv(nil), awsretry.WithFS(nil),
 		awsretry.WithService(""), nil, awsretry.WithMode(""), awsretry.WithBehavior(""), awsretry.WithDefaultMode(""),
 	}
-	w.opts = append(w.opts, empty...)
-	require.Equal(t, want, w.mustResolve(t))
-	w.opts = empty
-	require.Equal(t, world{config: w.config}.mustResolve(t), w.mustResolve(t))
+	require.Equal(t, want, resolved(t, nil, file, append(full, empty...)...))
+	require.Equal(t, resolved(t, nil, file), resolved(t, nil, file, empty...))
 }
 
 func TestDoneContextResolvesNothing(t *testing.T) {
@@ -137,14 +84,6 @@ func TestDoneContextResolvesNothing(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-func TestLosingDefaultsInCodeAreOnlyWarnings(t *testing.T) {
-	t.Parallel()
-	s := world{opts: []awsretry.ResolveOption{awsretry.WithMode("standard"), awsretry.WithDefaultMode("nope")}}.mustResolve(t)
-	require.Len(t, s.Diagnostics, 1)
-	require.Equal(t, "invalid-value", s.Diagnostics[0].Code)
-	require.False(t, s.RetryMode.Overridden[0].Valid)
-}
-
 func TestBadArgumentOfAnOptionIsAnErrorThatNamesTheOption(t *testing.T) {
 	t.Parallel()
 	for want, option := range map[string]awsretry.ResolveOption{
@@ -155,7 +94,7 @@ func TestBadArgumentOfAnOptionIsAnErrorThatNamesTheOption(t *testing.T) {
 		`WithMinDelay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`: awsretry.WithMinDelay(-time.Second),
 		`WithStandard: max_backoff: "-1ns": must be a duration above zero, such as 20s`:   awsretry.WithStandard(standard.Config{MaxBackoff: -1}),
 	} {
-		_, err := world{opts: []awsretry.ResolveOption{option}}.resolve(t)
+		_, err := awsretry.Load(t.Context(), with(nil, "", option)...)
 		require.EqualError(t, err, "config: option "+want)
 	}
 }
@@ -184,7 +123,6 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 		f := reflect.TypeOf(function)
 		return f.In(f.NumIn() - 1).Elem()
 	}
-	all := 0
 	for _, c := range []struct {
 		resolves, builds bool // Whether Resolve takes it, and whether New and NewFactory do.
 		options          []any
@@ -199,7 +137,6 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 			awsretry.WithClock, awsretry.WithObserver, awsretry.WithRetryIf, awsretry.WithClassifier, awsretry.WithRandom, awsretry.WithoutQuota,
 		}},
 	} {
-		all += len(c.options)
 		for i, option := range c.options {
 			result := reflect.TypeOf(option).Out(0)
 			require.Equal(t, c.resolves, result.AssignableTo(takes(awsretry.Resolve)), "%d of %v", i, c)
@@ -208,27 +145,4 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 		}
 	}
 	require.Equal(t, takes(awsretry.New), takes(awsretry.NewFactory))
-	require.Len(t, optionsInSource(t), all)
-}
-
-// optionsInSource returns the names of all functions of this package that begin with With.
-func optionsInSource(t *testing.T) []string {
-	t.Helper()
-	paths, err := filepath.Glob("*.go")
-	require.NoError(t, err)
-	var names []string
-	for _, path := range paths {
-		if strings.HasSuffix(path, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		require.NoError(t, err)
-		for _, d := range file.Decls {
-			if f, ok := d.(*ast.FuncDecl); ok && f.Recv == nil && strings.HasPrefix(f.Name.Name, "With") {
-				names = append(names, f.Name.Name)
-			}
-		}
-	}
-	require.NotEmpty(t, names)
-	return names
 }

@@ -245,23 +245,6 @@ func TestFlagOfAProgramRefusesABadValue(t *testing.T) {
 	}
 }
 
-// Most programs parse their flags first, because one of them names the file.
-func TestFlagIsStrongerThanTheFileWhicheverComesFirst(t *testing.T) {
-	t.Parallel()
-	file := []byte(`{"retry_mode": "adaptive", "max_attempts": 8}`)
-	arguments := []string{"-aws-max-attempts=5"}
-	var first, last awsretry.Values
-	require.NoError(t, parse(&first, arguments...))
-	require.NoError(t, json.Unmarshal(file, &first))
-	first.From("file app.json")
-	require.NoError(t, json.Unmarshal(file, &last))
-	last.From("file app.json")
-	require.NoError(t, parse(&last, arguments...))
-	require.Equal(t, first, last)
-	require.Equal(t, json.Number("8"), first.MaxAttempts, "a flag leaves the field as it is")
-	require.Equal(t, 5, resolved(t, nil, "", awsretry.WithValues(first)).MaxAttempts.Value)
-}
-
 func TestPlaceIsThatOfTheFileThatChangedTheField(t *testing.T) {
 	t.Parallel()
 	var v awsretry.Values

@@ -40,8 +40,7 @@ func TestStoreThatFailsReachesNoCall(t *testing.T) {
 			store := &replies{fail: fail}
 			inBubble(t, fleet.Config{
 				Store: store, Limit: limitOf(20), Observer: seen.Observe, Random: func() float64 { return 0.5 },
-			}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
-				t.Helper()
+			}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
 				sends(t, l, 200)
 				require.Equal(t, "limited", seen.Kinds())
 				store.Away(true)
@@ -95,8 +94,7 @@ func TestCallThatReturnsAfterItsTimeoutDoesNotDelayTheNext(t *testing.T) {
 		// It heeds no end of its context.
 		return fleet.Reply{}, errors.Join(clock.System{}.Sleep(context.Background(), 300*ms), errGone)
 	}}
-	inBubble(t, fleet.Config{Store: store, Random: func() float64 { return 0.5 }}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store, Random: func() float64 { return 0.5 }}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		for range 2 {
 			go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
 		}
@@ -131,8 +129,7 @@ func TestRepliesWithoutSlotsAreNoLoop(t *testing.T) {
 				}
 				return c.reply, nil
 			}}
-			inBubble(t, fleet.Config{Store: store, Limit: limitOf(10)}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-				t.Helper()
+			inBubble(t, fleet.Config{Store: store, Limit: limitOf(10)}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 				ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, 10*time.Second)
 				defer cancel()
 				for range 3 {

@@ -99,8 +99,7 @@ func TestLossOfTheStoreIsOneEventAMinuteForTheWholeFleet(t *testing.T) {
 				fail: func(context.Context) (fleet.Reply, error) { return fleet.Reply{}, c.err },
 			}
 			clk := movedClock{by: &moved}
-			inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Clock: clk}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
-				t.Helper()
+			inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Clock: clk}, func(t tester, f *fleet.Fleet, _ adaptive.Limiter) {
 				var all sync.WaitGroup
 				var each []adaptive.Limiter
 				for i := range members {
@@ -149,8 +148,7 @@ func TestStoreIsBackOnceItAnswersAScopeThatItHadFailed(t *testing.T) {
 	var seen journal
 	bad, good := &replies{call: answers(fleet.Reply{}).call, away: true}, answers(fleet.Reply{})
 	store := byKey{"two": bad, "one": good}
-	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe}, func(t tester, f *fleet.Fleet, _ adaptive.Limiter) {
 		one, two := f.NewLimiter(retry.ScopeKey{Resource: "one"}, nil), f.NewLimiter(retry.ScopeKey{Resource: "two"}, nil)
 		for range 5 {
 			send(t, two, false)

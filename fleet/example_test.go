@@ -7,7 +7,6 @@ import (
 	"log"
 	"log/slog"
 	"math/rand/v2"
-	"os"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -19,7 +18,6 @@ import (
 	"github.com/awsretry/awsretry/fleet/redisstore"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -112,99 +110,4 @@ func ExampleNew() {
 	// Output:
 	// dynamodb/eu-central-1/orders: slots
 	// dynamodb/eu-central-1/orders: slots
-}
-
-// Where the limit is known, members send in slots from the first attempt on. The limit is that
-// of the whole fleet.
-func ExampleConfig_limit() {
-	clk := &clock.Fake{}
-	shared, err := fleet.New(fleet.Config{
-		Store:     &fleet.Memory{Clock: clk},
-		Namespace: "test",
-		Limit: func(scope retry.ScopeKey) adaptive.SendLimit {
-			if scope.Resource == "orders" {
-				return adaptive.SendLimit{Starting: 20, Ceiling: 50}
-			}
-			return adaptive.SendLimit{} // nothing is known
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer shared.Close()
-	strategy, err := adaptive.New(shared.Config(adaptive.Config{Standard: standard.Config{Clock: clk}}))
-	if err != nil {
-		log.Fatal(err)
-	}
-
-	start := clk.Now()
-	clk.Run(func() {
-		for range 40 {
-			_ = retry.DoErr(context.Background(), strategy, operation, fine)
-		}
-	})
-	member := shared.Snapshot()[0]
-	fmt.Printf("%v at %.0f a second\n", member.State, member.FleetRate)
-	fmt.Println("40 attempts took", clk.Now().Sub(start).Round(100*time.Millisecond))
-	// Output:
-	// slots at 21 a second
-	// 40 attempts took 1.9s
-}
-
-// A store that cannot be reached fails no attempt: the member goes on at the rate that it had.
-func ExampleSlogObserver() {
-	clk := &clock.Fake{}
-	store := &flaky{Memory: fleet.Memory{Clock: clk}}
-	logger := slog.New(slog.NewTextHandler(os.Stdout, &slog.HandlerOptions{
-		ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-			if a.Key == slog.TimeKey || a.Key == "own_rate" { // they differ from run to run
-				return slog.Attr{}
-			}
-			return a
-		},
-	}))
-	shared, err := fleet.New(fleet.Config{
-		Store: store, Namespace: "test", Observer: fleet.SlogObserver(logger),
-		Limit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 5, Ceiling: 5} },
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer shared.Close()
-	limiter := shared.NewLimiter(retry.ScopeKey{Service: "dynamodb", Resource: "orders"}, clk)
-	send := func() {
-		clk.Run(func() {
-			for range 20 {
-				sent, err := limiter.Acquire(context.Background(), ratelimit.Request{})
-				if err != nil {
-					log.Fatal(err)
-				}
-				limiter.Report(ratelimit.Response{Sent: sent})
-			}
-		})
-	}
-	send()
-	store.away = true
-	send()
-	store.away = false
-	send()
-	// Output:
-	// level=INFO msg="fleet: the send rate is shared" scope=dynamodb//orders fleet_rate=5
-	// level=WARN msg="fleet: store lost, holding the send rate" scope=dynamodb//orders fleet_rate=5 failing=1 error="connection refused"
-	// level=INFO msg="fleet: store back" scope=dynamodb//orders fleet_rate=5
-}
-
-// flaky is a store that is away at times.
-type flaky struct {
-	fleet.Memory
-
-	away bool
-}
-
-// Call fails while the store is away.
-func (s *flaky) Call(ctx context.Context, key string, ask fleet.Ask) (fleet.Reply, error) {
-	if s.away {
-		return fleet.Reply{}, errors.New("connection refused")
-	}
-	return s.Memory.Call(ctx, key, ask)
 }

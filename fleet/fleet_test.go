@@ -131,12 +131,15 @@ func newFleet(tb testing.TB, config fleet.Config) *fleet.Fleet {
 	return f
 }
 
+// tester is the test of a bubble.
+type tester struct{ *testing.T }
+
 // inBubble plays with a fleet and its member for orders, in the time of a bubble.
-func inBubble(t *testing.T, config fleet.Config, play func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter)) {
+func inBubble(t *testing.T, config fleet.Config, play func(t tester, f *fleet.Fleet, l adaptive.Limiter)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, config)
-		play(t, f, f.NewLimiter(orders, nil))
+		play(tester{t}, f, f.NewLimiter(orders, nil))
 	})
 }
 
@@ -253,8 +256,7 @@ func TestKnownLimitHoldsFromTheFirstAttemptOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			inBubble(t, fleet.Config{Limit: func(retry.ScopeKey) adaptive.SendLimit { return c.limit }},
-				func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-					t.Helper()
+				func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 					took := sends(t, l, c.n)
 					require.True(t, took >= c.least && took <= c.most, took)
 				})
@@ -267,8 +269,7 @@ func TestEachScopeHasAKeyOfItsOwn(t *testing.T) {
 	seen := map[string]string{}
 	for _, namespace := range []string{"prod", "prod:a", "prod/a", "prod a"} {
 		store := answers(fleet.Reply{})
-		inBubble(t, fleet.Config{Store: store, Namespace: namespace}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
-			t.Helper()
+		inBubble(t, fleet.Config{Store: store, Namespace: namespace}, func(t tester, f *fleet.Fleet, _ adaptive.Limiter) {
 			for i, scope := range []retry.ScopeKey{
 				orders,
 				{Scope: "a"},
@@ -306,8 +307,7 @@ func TestCloseEndsTheCalls(t *testing.T) {
 		return fleet.Reply{}, ctx.Err()
 	}}
 	var seen journal
-	inBubble(t, fleet.Config{Store: store, JoinWait: -1, Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store, JoinWait: -1, Observer: seen.Observe}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, false)
 		began := now()
 		f.Close()
@@ -345,8 +345,7 @@ func TestCloseDoesNotWaitForAStoreThatHangs(t *testing.T) {
 func TestMemberWithSlotsGoesOnAloneAfterClose(t *testing.T) {
 	t.Parallel()
 	var seen journal
-	inBubble(t, fleet.Config{Limit: limitOf(20), Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Limit: limitOf(20), Observer: seen.Observe}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
 		sends(t, l, 200)
 		f.Close()
 		require.InDelta(t, 10*time.Second, sends(t, l, 200), float64(time.Second))
@@ -371,8 +370,7 @@ func TestRandomThatIsNoNumberFromZeroToOneCountsAsHalf(t *testing.T) {
 				calls = append(calls, now())
 				return fleet.Reply{}, errGone
 			}
-			inBubble(t, fleet.Config{Store: store, Random: random}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-				t.Helper()
+			inBubble(t, fleet.Config{Store: store, Random: random}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 				send(t, l, false)
 				store.Away(true)
 				for range 20 {
@@ -412,8 +410,7 @@ func TestCallbacksMayAskForTheState(t *testing.T) {
 
 func TestStrategySharesTheRateOfTheFleet(t *testing.T) {
 	t.Parallel()
-	inBubble(t, fleet.Config{Limit: limitOf(20)}, func(t *testing.T, f *fleet.Fleet, _ adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Limit: limitOf(20)}, func(t tester, f *fleet.Fleet, _ adaptive.Limiter) {
 		strategy, err := adaptive.New(f.Config(adaptive.Config{}))
 		require.NoError(t, err)
 		began := now()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/fleet"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 )
@@ -27,4 +28,14 @@ func TestAcquireWithSlotsInHandAllocatesNothing(t *testing.T) {
 		}
 		l.Report(ratelimit.Response{Sent: sent})
 	}))
+}
+
+// withSlots returns a member with more slots in hand than a test can use.
+func withSlots(tb testing.TB, clk clock.Clock) adaptive.Limiter {
+	tb.Helper()
+	store := answers(fleet.Reply{Epoch: 2, Rate: 1e9, Slots: 1e9, State: "-"})
+	l := newFleet(tb, fleet.Config{Store: store}).NewLimiter(orders, clk)
+	_, err := l.Acquire(context.Background(), ratelimit.Request{})
+	require.NoError(tb, err)
+	return l
 }

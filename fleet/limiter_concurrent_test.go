@@ -29,8 +29,7 @@ func TestNoSlotIsUsedTwiceWhereverCallersGiveUp(t *testing.T) {
 		heard.Add(int64(ask.OK + ask.Bad))
 		return reply, err
 	}}
-	inBubble(t, fleet.Config{Store: store, Limit: limitOf(500)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store, Limit: limitOf(500)}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, false)
 		given.Store(int64(f.Snapshot()[0].SlotsInHand))
 		var wg sync.WaitGroup
@@ -145,8 +144,7 @@ func TestNoAttemptWaitsForEverWhateverTheStoreReplies(t *testing.T) {
 		if seed%2 == 0 {
 			config.Limit = limitOf(ratelimit.Rate(5 + 3*seed))
 		}
-		inBubble(t, config, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-			t.Helper()
+		inBubble(t, config, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 			var callers sync.WaitGroup
 			for range 200 {
 				callers.Go(func() {

@@ -18,8 +18,7 @@ import (
 func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 	t.Parallel()
 	var seen journal
-	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
 		for range 10 {
 			require.Zero(t, send(t, l, false))
 		}
@@ -47,8 +46,7 @@ func TestMemberLearnsThatTheScopeIsLimited(t *testing.T) {
 func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
 	t.Parallel()
 	store := answers(fleet.Reply{})
-	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		pass(t, time.Minute)
 		require.Empty(t, store.Asks(), "nothing before its first use")
 		var looks []int
@@ -69,8 +67,7 @@ func TestMemberLooksLessAndLessOftenWhileTheScopeIsOpen(t *testing.T) {
 func TestScopeIsOpenAgainAfterTenMinutesWithoutThrottle(t *testing.T) {
 	t.Parallel()
 	var seen journal
-	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Observer: seen.Observe}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, true)
 		for end := now().Add(11 * time.Minute); now().Before(end); {
 			send(t, l, false)
@@ -106,9 +103,8 @@ func TestThrottlesOfAnOpenScopeReachTheStore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, fleet.Config{Store: c.store, JoinWait: -1}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-				t.Helper()
-				c.play(t, l)
+			inBubble(t, fleet.Config{Store: c.store, JoinWait: -1}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
+				c.play(t.T, l)
 				pass(t, time.Second)
 				var bad []float64
 				for _, ask := range c.store.Asks() {
@@ -123,8 +119,7 @@ func TestThrottlesOfAnOpenScopeReachTheStore(t *testing.T) {
 func TestThrottlesOfAnOpenScopeDoNotEachCallAStoreThatIsAway(t *testing.T) {
 	t.Parallel()
 	store := &replies{away: true}
-	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, true)
 		for range 2000 { // 20 seconds
 			l.Report(ratelimit.Response{Throttled: true})
@@ -140,8 +135,7 @@ func TestAttemptsCountUnderTheEpochOfTheirSlot(t *testing.T) {
 	store := &replies{call: func(context.Context, int, fleet.Ask) (fleet.Reply, error) {
 		return fleet.Reply{Epoch: epoch.Load(), Rate: 10, Slots: 1, State: "-"}, nil
 	}}
-	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		acquire := func() time.Time {
 			sent, err := l.Acquire(context.Background(), ratelimit.Request{})
 			require.NoError(t, err)
@@ -185,8 +179,7 @@ func TestMemberAsksARoundTripBeforeItsLastSlot(t *testing.T) {
 				calls = append(calls, now())
 				return c.reply, clock.System{}.Sleep(ctx, 50*ms)
 			}}
-			inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-				t.Helper()
+			inBubble(t, fleet.Config{Store: store}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 				for _, n := range c.callers {
 					for range n {
 						go func() { _, _ = l.Acquire(context.Background(), ratelimit.Request{}) }()
@@ -204,8 +197,7 @@ func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
 	t.Parallel()
 	var seen journal
 	store := &replies{}
-	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Limit: limitOf(20)}, func(t *testing.T, f *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store, Observer: seen.Observe, Limit: limitOf(20)}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
 		sends(t, l, 100)
 		before := f.Snapshot()[0]
 		store.memory.Flush()
@@ -229,8 +221,7 @@ func TestMemberGivesItsStateToAStoreThatHasLostIt(t *testing.T) {
 func TestExpectedWaitFollowsWhatTheMemberGetsWhileAttemptsWait(t *testing.T) {
 	t.Parallel()
 	store := answers(fleet.Reply{Epoch: 2, Rate: 100, Slots: 1, Start: 200 * ms, State: "-"}) // a twentieth
-	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		ctx, cancel := context.WithCancel(context.Background())
 		for range 40 {
 			go func() { _, _ = l.Acquire(ctx, ratelimit.Request{}) }()
@@ -252,8 +243,7 @@ func TestExpectedWaitForgetsTheRateOfAMemberThatWasAlone(t *testing.T) {
 	store := &replies{call: func(_ context.Context, n int, ask fleet.Ask) (fleet.Reply, error) {
 		return fleet.Reply{Epoch: 2, Rate: 100, Slots: int(min(ask.Want, 5)), Gap: 10 * ms, State: "-"}, nil
 	}}
-	inBubble(t, fleet.Config{Store: store}, func(t *testing.T, _ *fleet.Fleet, l adaptive.Limiter) {
-		t.Helper()
+	inBubble(t, fleet.Config{Store: store}, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
 		send(t, l, false)
 		store.Away(true)
 		ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Hour)

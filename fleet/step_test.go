@@ -81,6 +81,9 @@ func TestStepSteersTheRate(t *testing.T) {
 			require.Equal(t, c.epoch, reply.Epoch)
 			require.InDelta(t, c.rate, reply.Rate, 1e-6)
 			require.Equal(t, next, reply.State)
+			if l.since == 0 && c.epoch == 5 && l.left > c.ask.OK {
+				require.Zero(t, readState(t, next).since, "no climb before so many answers")
+			}
 			if l.tc > 0 && l.tc < settle {
 				require.Zero(t, readState(t, next).bad, "they do not count later either")
 			}
@@ -379,15 +382,5 @@ func TestStepNeverSellsMoreThanTheRateAllows(t *testing.T) {
 			}
 			require.Greater(t, sold, allowed/2)
 		})
-	}
-}
-
-func BenchmarkStep(b *testing.B) {
-	b.ReportAllocs()
-	now := time.Unix(1e9, 0)
-	state, _ := Step("", now, Ask{Starting: 500})
-	for b.Loop() {
-		now = now.Add(5 * time.Millisecond)
-		state, _ = Step(state, now, Ask{Epoch: 3, OK: 2, Want: 5})
 	}
 }

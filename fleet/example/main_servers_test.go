@@ -4,17 +4,14 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"flag"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
 )
 
@@ -30,16 +27,4 @@ func TestFleetOfFortyProcessesIsThrottledFarLessThanProcessesAlone(t *testing.T)
 	}
 	requireTable(t, out.String(), 40)
 	require.Contains(t, out.String(), "40 worker processes with a redis-server.")
-}
-
-func TestInterruptOfTheProgramLeavesNoProcess(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	timer := clock.System{}.AfterFunc(2*time.Second, cancel)
-	defer timer.Stop()
-	var out, errs bytes.Buffer
-	args := []string{"example", "-redis-server", redistest.Find(t)}
-	require.Equal(t, 1, run(ctx, args, strings.NewReader(""), &out, &errs))
-	require.Equal(t, "example: context canceled\n", errs.String())
-	requireChildren(t, 0)
 }

@@ -14,29 +14,6 @@ import (
 	"github.com/awsretry/awsretry/fleet/redisstore"
 )
 
-func ExampleNew() {
-	server, err := miniredis.Run() // in a program: the address of Valkey or Redis
-	if err != nil {
-		panic(err)
-	}
-	defer server.Close()
-
-	store, err := redisstore.New(redisstore.Config{Options: &redis.UniversalOptions{Addrs: []string{server.Addr()}}})
-	if err != nil {
-		panic(err)
-	}
-	defer func() { _ = store.Close() }()
-	shared, err := fleet.New(fleet.Config{Store: store, Namespace: "prod/111122223333"})
-	if err != nil {
-		panic(err)
-	}
-	defer shared.Close()
-
-	fmt.Println(len(shared.Snapshot()), "scopes are in use")
-	// Output:
-	// 0 scopes are in use
-}
-
 // The server wants a password, and the program gives none.
 func ExampleStore_Check() {
 	server, err := miniredis.Run()

@@ -3,14 +3,11 @@
 package servers
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
 	"io"
-	"math/big"
 	"net"
+	"net/http/httptest"
 	"sync"
 	"testing"
 	"time"
@@ -173,21 +170,14 @@ func TestFleetFarFromItsStore(t *testing.T) {
 // settings of its clients.
 func startTLS(t *testing.T, target string) (addr string, client *tls.Config) {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	require.NoError(t, err)
-	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	require.NoError(t, err)
-	certificate, err := x509.ParseCertificate(der)
-	require.NoError(t, err)
+	lender := httptest.NewTLSServer(nil) // of its certificate
+	defer lender.Close()
 	roots := x509.NewCertPool()
-	roots.AddCert(certificate)
+	roots.AddCert(lender.Certificate())
 	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	listener := tls.NewListener(plain, &tls.Config{
-		Certificates:           []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}},
+		Certificates:           lender.TLS.Certificates,
 		SessionTicketsDisabled: true, // the proxy would hold the next answer up by a ticket
 	})
 	var copying sync.WaitGroup

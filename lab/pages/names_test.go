@@ -150,37 +150,32 @@ func exported(t *testing.T, folder string) (pkg string, all names) {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		pkg = file.Name.Name
-		for _, declaration := range file.Decls {
-			all.add(declaration)
-		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv == nil {
+					all.put(n.Name.Name)
+				} else {
+					all.put(firstName(n.Recv.List[0].Type), n.Name.Name)
+				}
+				return false
+			case *ast.TypeSpec:
+				all.put(n.Name.Name, members(n.Type)...)
+				return false
+			case *ast.ValueSpec:
+				for _, name := range n.Names {
+					all.put(name.Name)
+				}
+				return false
+			}
+			return true
+		})
 	}
 	require.NotEmpty(t, all, folder)
 	return pkg, all
 }
 
-func (n names) add(declaration ast.Decl) {
-	switch d := declaration.(type) {
-	case *ast.FuncDecl:
-		if d.Recv == nil {
-			n.put(d.Name.Name, nil)
-		} else {
-			n.put(receiver(d.Recv.List[0].Type), []*ast.Ident{d.Name})
-		}
-	case *ast.GenDecl:
-		for _, spec := range d.Specs {
-			switch s := spec.(type) {
-			case *ast.TypeSpec:
-				n.put(s.Name.Name, members(s.Type))
-			case *ast.ValueSpec:
-				for _, name := range s.Names {
-					n.put(name.Name, nil)
-				}
-			}
-		}
-	}
-}
-
-func (n names) put(name string, members []*ast.Ident) {
+func (n names) put(name string, members ...string) {
 	if !ast.IsExported(name) {
 		return
 	}
@@ -188,44 +183,37 @@ func (n names) put(name string, members []*ast.Ident) {
 		n[name] = map[string]bool{}
 	}
 	for _, member := range members {
-		if member.IsExported() {
-			n[name][member.Name] = true
+		if ast.IsExported(member) {
+			n[name][member] = true
 		}
 	}
 }
 
-func receiver(of ast.Expr) string {
-	switch e := of.(type) {
-	case *ast.StarExpr:
-		return receiver(e.X)
-	case *ast.IndexExpr:
-		return receiver(e.X)
-	case *ast.IndexListExpr:
-		return receiver(e.X)
-	default:
-		return of.(*ast.Ident).Name
-	}
+// firstName is the name of a type, without what stands around it.
+func firstName(of ast.Expr) (first string) {
+	ast.Inspect(of, func(n ast.Node) bool {
+		if name, ok := n.(*ast.Ident); ok && first == "" {
+			first = name.Name
+		}
+		return first == ""
+	})
+	return first
 }
 
 // members returns the fields of a struct, an embedded one included, or the methods of an interface.
-func members(of ast.Expr) (found []*ast.Ident) {
-	var list *ast.FieldList
-	switch e := of.(type) {
-	case *ast.StructType:
-		list = e.Fields
-	case *ast.InterfaceType:
-		list = e.Methods
-	default:
-		return nil
-	}
-	for _, field := range list.List {
-		found = append(found, field.Names...)
-		if len(field.Names) == 0 {
-			if name, ok := field.Type.(*ast.Ident); ok {
-				found = append(found, name)
+func members(of ast.Expr) (found []string) {
+	ast.Inspect(of, func(n ast.Node) bool {
+		if field, ok := n.(*ast.Field); ok {
+			for _, name := range field.Names {
+				found = append(found, name.Name)
+			}
+			if len(field.Names) == 0 {
+				found = append(found, firstName(field.Type))
 			}
 		}
-	}
+		_, isFunc := n.(*ast.FuncType)
+		return !isFunc
+	})
 	return found
 }
 

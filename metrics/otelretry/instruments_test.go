@@ -86,7 +86,10 @@ func TestInstrumentsAreThoseOfTheDocumentation(t *testing.T) {
 	exported := map[string]string{}
 	for name, m := range collect(t, reader) {
 		kind, _ := describe(t, m.Data)
-		kind, _, _ = strings.Cut(kind, " ")
+		kind, bounds, _ := strings.Cut(kind, " ")
+		require.Contains(t, []string{
+			"", "[1 2 3 4 5 10]", "[0.005 0.01 0.025 0.05 0.075 0.1 0.25 0.5 0.75 1 2.5 5 7.5 10 20 30 60 120]",
+		}, bounds, name)
 		exported[name] = kind + ", " + m.Unit
 		require.Regexp(t, `^[A-Z].*\.$`, m.Description, name)
 	}

@@ -2,6 +2,7 @@ package otelretry_test
 
 import (
 	"context"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -62,4 +63,17 @@ func TestNewCombinationsConcurrentSafe(t *testing.T) {
 		require.Equal(t, !merged, strings.Contains(got[0], "rpc.method=_OTHER rpc.service=_OTHER"), got[0])
 		require.Contains(t, got[0], "{awsretry.outcome=success cloud.region=_OTHER rpc.method=_OTHER")
 	}
+}
+
+func TestErrorCodesAfterTheFirstTwoHundredAreCountedTogether(t *testing.T) {
+	t.Parallel()
+	reader, config := newReader()
+	telemetry := newTelemetry(t, config)
+	for i := range 235 {
+		code := serviceError("Code" + strconv.Itoa(i%234))
+		telemetry.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: code})
+	}
+	got := figures(t, collect(t, reader), "awsretry.attempts")
+	require.Len(t, got, 201)
+	require.Subset(t, got, []string{"{awsretry.kind=none error.type=_OTHER} 34", "{awsretry.kind=none error.type=Code0} 2"})
 }

@@ -29,13 +29,13 @@ func TestOperationsAfterTheFirstThousandAreCountedTogether(t *testing.T) {
 		ended(i)
 	}
 	ended(0) // one that is known goes on
-	require.Len(t, series(t, metrics, "awsretry_retries_refused_total{"), 1001)
+	require.Len(t, series(t, metrics, "retries_refused_total{"), 1001)
 	for _, line := range []string{
-		`awsretry_reason="success",cloud_region="_OTHER",rpc_method="_OTHER",rpc_service="_OTHER"} 234`,
-		`awsretry_reason="success",cloud_region="eu",rpc_method="Get0",rpc_service="s3"} 2`,
-		`awsretry_reason="success",cloud_region="eu",rpc_method="Get998",rpc_service="s3"} 1`,
+		`reason="success",cloud_region="_OTHER",rpc_method="_OTHER",rpc_service="_OTHER"} 234`,
+		`reason="success",cloud_region="eu",rpc_method="Get0",rpc_service="s3"} 2`,
+		`reason="success",cloud_region="eu",rpc_method="Get998",rpc_service="s3"} 1`,
 	} {
-		require.Contains(t, series(t, metrics, "awsretry_retries_refused_total{"), "awsretry_retries_refused_total{"+line)
+		require.Contains(t, series(t, metrics, "retries_refused_total{"), "retries_refused_total{"+line)
 	}
 }
 
@@ -47,10 +47,10 @@ func TestErrorCodesAfterTheFirstTwoHundredAreCountedTogetherAndKindsNeedNoPlace(
 		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: apiError(fmt.Sprint("Code", i))})
 	}
 	metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Err: errors.New("late"), Verdict: classify.RetryAs(classify.Timeout)})
-	got := series(t, metrics, "awsretry_attempts_total{")
+	got := series(t, metrics, "attempts_total{")
 	require.Len(t, got, 202)
-	for _, line := range []string{`"none",cloud_region="",error_type="_OTHER" 35`, `"none",cloud_region="",error_type="Code199" 1`, `"timeout",cloud_region="",error_type="timeout" 1`} {
+	for _, line := range []string{`"none",error_type="_OTHER" 35`, `"none",error_type="Code199" 1`, `"timeout",error_type="timeout" 1`} {
 		labels, count, _ := strings.Cut(line, " ")
-		require.Contains(t, got, `awsretry_attempts_total{awsretry_kind=`+labels+`,rpc_method="",rpc_service=""} `+count)
+		require.Contains(t, got, `attempts_total{kind=`+labels+`} `+count)
 	}
 }

@@ -1,7 +1,6 @@
 package promretry_test
 
 import (
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -23,9 +22,9 @@ func TestHottestScopesHaveGaugesAndTheOthersAreOne(t *testing.T) {
 		metrics := promretry.New(promretry.Config{Scopes: scopes, ScopeName: func(k retry.ScopeKey) string { return "table " + k.Scope }})
 		require.NoError(t, metrics.Watch(show(t, scope("a", 1), scope("b", 50), scope("c", 40), scope("d", 0))))
 		for i, line := range want {
-			want[i] = `awsretry_quota_available{awsretry_scope=` + strings.Replace(line, "}", `,cloud_region="",rpc_service=""}`, 1)
+			want[i] = `quota_available{scope=` + line
 		}
-		require.Equal(t, want, series(t, metrics, "awsretry_quota_available{"))
+		require.Equal(t, want, series(t, metrics, "quota_available{"))
 	}
 }
 
@@ -37,8 +36,8 @@ func TestServiceAndRegionOfAScopeAreLabels(t *testing.T) {
 	metrics := promretry.New(promretry.Config{ScopeName: func(retry.ScopeKey) string { return "queues" }})
 	require.NoError(t, metrics.Watch(show(t, retry.ScopeSnapshot{Key: key, Quota: 1}, retry.ScopeSnapshot{Key: other, Quota: 2})))
 	require.Equal(t, []string{
-		"awsretry_quota_available{awsretry_scope=\"queues\",cloud_region=\"\",rpc_service=\"sqs\uFFFD\"} 3",
-	}, series(t, metrics, "awsretry_quota_available{"))
+		"quota_available{scope=\"queues\",rpc_service=\"sqs\uFFFD\"} 3",
+	}, series(t, metrics, "quota_available{"))
 }
 
 func TestSendRatesAreShownWhereThereAreAny(t *testing.T) {
@@ -51,17 +50,17 @@ func TestSendRatesAreShownWhereThereAreAny(t *testing.T) {
 	metrics := promretry.New(promretry.Config{})
 	require.NoError(t, metrics.Watch(show(t, plain, free, limited)))
 	require.Equal(t, []string{
-		`awsretry_send_measured_rate_per_second{awsretry_scope="free",cloud_region="",rpc_service=""} 7`,
-		`awsretry_send_measured_rate_per_second{awsretry_scope="limited",cloud_region="",rpc_service=""} 2`,
-		`awsretry_send_rate_per_second{awsretry_scope="limited",cloud_region="",rpc_service=""} 2.5`,
-		`awsretry_send_waiting{awsretry_scope="free",cloud_region="",rpc_service=""} 0`,
-		`awsretry_send_waiting{awsretry_scope="limited",cloud_region="",rpc_service=""} 4`,
-	}, series(t, metrics, "awsretry_send_"))
+		`send_measured_rate_per_second{scope="free"} 7`,
+		`send_measured_rate_per_second{scope="limited"} 2`,
+		`send_rate_per_second{scope="limited"} 2.5`,
+		`send_waiting{scope="free"} 0`,
+		`send_waiting{scope="limited"} 4`,
+	}, series(t, metrics, "send_"))
 
 	// A scope of a strategy in each mode.
 	require.NoError(t, metrics.Watch(show(t, both)))
-	require.Contains(t, series(t, metrics, "awsretry_send_"),
-		`awsretry_send_measured_rate_per_second{awsretry_scope="plain",cloud_region="",rpc_service=""} 3`)
+	require.Contains(t, series(t, metrics, "send_"),
+		`send_measured_rate_per_second{scope="plain"} 3`)
 }
 
 func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
@@ -73,16 +72,16 @@ func TestFleetsAreShownWhereThereAreAny(t *testing.T) {
 	require.NoError(t, metrics.Watch(show(t, scope("plain", 0), local, open, fleetScope("lost", "fleet-lost"))))
 	require.NoError(t, metrics.Watch(show(t, fleetScope("lost", "fleet"))), "a strategy with a scope of the same name")
 	require.Equal(t, []string{
-		`awsretry_fleet_rate_per_second{awsretry_scope="lost",cloud_region="",rpc_service=""} 40`,
-		`awsretry_fleet_slots{awsretry_scope="lost",cloud_region="",rpc_service=""} 6`,
-		`awsretry_fleet_state{awsretry_fleet_state="fleet-lost",awsretry_scope="lost",cloud_region="",rpc_service=""} 1`,
-		`awsretry_fleet_state{awsretry_fleet_state="local",awsretry_scope="open",cloud_region="",rpc_service=""} 1`,
-		`awsretry_fleet_store_calls_total{awsretry_scope="lost",cloud_region="",rpc_service=""} 400`,
-		`awsretry_fleet_store_calls_total{awsretry_scope="open",cloud_region="",rpc_service=""} 200`,
-		`awsretry_fleet_store_failures_total{awsretry_scope="lost",cloud_region="",rpc_service=""} 14`,
-		`awsretry_fleet_store_failures_total{awsretry_scope="open",cloud_region="",rpc_service=""} 0`,
-		"awsretry_fleet_stores_unreached 0",
-	}, series(t, metrics, "awsretry_fleet_"))
+		`fleet_rate_per_second{scope="lost"} 40`,
+		`fleet_slots{scope="lost"} 6`,
+		`fleet_state{fleet_state="fleet-lost",scope="lost"} 1`,
+		`fleet_state{fleet_state="local",scope="open"} 1`,
+		`fleet_store_calls_total{scope="lost"} 400`,
+		`fleet_store_calls_total{scope="open"} 200`,
+		`fleet_store_failures_total{scope="lost"} 14`,
+		`fleet_store_failures_total{scope="open"} 0`,
+		"fleet_stores_unreached 0",
+	}, series(t, metrics, "fleet_"))
 }
 
 func TestStrategiesSayWhatTheyAre(t *testing.T) {
@@ -94,18 +93,18 @@ func TestStrategiesSayWhatTheyAre(t *testing.T) {
 	old, err := adaptive.New(adaptive.Config{Standard: standard.Config{MaxAttempts: 10, Behavior: retry.V20}})
 	require.NoError(t, err)
 	metrics := promretry.New(promretry.Config{})
-	require.Empty(t, series(t, metrics, "awsretry_info"))
+	require.Empty(t, series(t, metrics, "info"))
 	require.NoError(t, metrics.Watch(old, plain, same))
 	require.Equal(t, []string{
-		`awsretry_info{awsretry_attempts="10",awsretry_behavior="v2.0",awsretry_mode="adaptive",awsretry_version="(devel)"} 1`,
-		`awsretry_info{awsretry_attempts="3",awsretry_behavior="v2.1",awsretry_mode="standard",awsretry_version="(devel)"} 1`,
-	}, series(t, metrics, "awsretry_info"))
+		`info{attempts="10",behavior="v2.0",mode="adaptive",version="(devel)"} 1`,
+		`info{attempts="3",behavior="v2.1",mode="standard",version="(devel)"} 1`,
+	}, series(t, metrics, "info"))
 }
 
 func TestMetricsWithoutStrategiesCanBeScraped(t *testing.T) {
 	t.Parallel()
 	require.Equal(t, []string{
-		"awsretry_fleet_stores_unreached 0", "awsretry_quota_pool_available 0", "awsretry_quota_pool_capacity 0", "awsretry_quota_pools_empty 0",
-		"awsretry_scopes 0", "awsretry_scopes_evicted_total 0", "awsretry_scopes_overflowed_total 0",
-	}, series(t, promretry.New(promretry.Config{}), "awsretry_"))
+		"fleet_stores_unreached 0", "quota_pool_available 0", "quota_pool_capacity 0", "quota_pools_empty 0",
+		"scopes 0", "scopes_evicted_total 0", "scopes_overflowed_total 0",
+	}, series(t, promretry.New(promretry.Config{}), ""))
 }

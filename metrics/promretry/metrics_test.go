@@ -43,8 +43,8 @@ func TestStrategiesAddUpAndEachCountsOnce(t *testing.T) {
 	require.NoError(t, metrics.Watch(one, two, two))
 	require.NoError(t, metrics.Watch())
 	require.Equal(t, []string{
-		"awsretry_scopes 3", "awsretry_scopes_evicted_total 22", "awsretry_scopes_overflowed_total 11",
-	}, series(t, metrics, "awsretry_scopes"))
+		"scopes 3", "scopes_evicted_total 22", "scopes_overflowed_total 11",
+	}, series(t, metrics, "scopes"))
 }
 
 // byValue is a strategy that == cannot compare.
@@ -63,7 +63,7 @@ func TestWatchRefusesStrategiesThatCannotBeUsed(t *testing.T) {
 	} {
 		require.ErrorIs(t, metrics.Watch(show(t, scope("a", 0)), strategy), retry.ErrNoStrategy, name)
 	}
-	require.Equal(t, []string{"awsretry_scopes 2"}, series(t, metrics, "awsretry_scopes "), "none was added")
+	require.Equal(t, []string{"scopes 2"}, series(t, metrics, "scopes "), "none was added")
 }
 
 func TestMetricsOfTwoPartsOfAProgramFitIntoOneRegistry(t *testing.T) {

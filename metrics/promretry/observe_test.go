@@ -4,11 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
@@ -16,18 +16,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// only compares the metrics of one name with the lines that come after HELP and TYPE.
-func only(t *testing.T, metrics *promretry.Metrics, name, help, kind string, lines ...string) {
-	t.Helper()
-	want := fmt.Sprintf("# HELP %s %s\n# TYPE %s %s\n%s\n", name, help, name, kind, strings.Join(lines, "\n"))
-	require.NoError(t, testutil.GatherAndCompare(registryOf(t, metrics), strings.NewReader(want), name))
-}
-
 func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
-	for _, e := range []retry.Event{
-		{},
+	metrics := observed(t, retry.AttemptEnded, []retry.Event{
+		{Operation: getItem},
 		{Err: apiError("ThrottlingException"), Verdict: classify.RetryAs(classify.Throttling)},
 		{Err: apiError("ThrottlingException"), Verdict: classify.RetryAs(classify.Throttling)},
 		{Err: apiError("no code"), Verdict: classify.RetryAs(classify.Transient)},
@@ -38,25 +30,18 @@ func TestAttemptsHaveKindAndErrorType(t *testing.T) {
 		{Err: errors.New("x")},
 		{Err: (*apiError)(nil)},                      // its methods panic
 		{Verdict: classify.RetryAs(classify.Server)}, // a success, whatever the verdict is
-	} {
-		e.Kind, e.Operation = retry.AttemptEnded, getItem
-		metrics.Observe(t.Context(), e)
-	}
-	line := func(kind, errorType string, count int) string {
-		return fmt.Sprintf(`awsretry_attempts_total{awsretry_kind=%q,cloud_region="eu-central-1",error_type=%q,`+
-			`rpc_method="GetItem",rpc_service="dynamodb"} %d`, kind, errorType, count)
-	}
-	only(t, metrics, "awsretry_attempts_total",
-		"Attempts that ended, by the kind of the failure and the error code.", "counter",
-		line("clock_skew", "RequestExpired", 1),
-		line("none", "AccessDenied", 1),
-		line("none", "_OTHER", 2),
-		line("ok", "", 2),
-		line("server", "InternalFailure", 1),
-		line("throttling", "ThrottlingException", 2),
-		line("timeout", "timeout", 1),
-		line("transient", "transient", 1),
-	)
+	}...)
+	require.Equal(t, []string{
+		`attempts_total{kind="clock_skew",error_type="RequestExpired"} 1`,
+		`attempts_total{kind="none",error_type="AccessDenied"} 1`,
+		`attempts_total{kind="none",error_type="_OTHER"} 2`,
+		`attempts_total{kind="ok"} 1`,
+		`attempts_total{kind="ok",cloud_region="eu-central-1",rpc_method="GetItem",rpc_service="dynamodb"} 1`,
+		`attempts_total{kind="server",error_type="InternalFailure"} 1`,
+		`attempts_total{kind="throttling",error_type="ThrottlingException"} 2`,
+		`attempts_total{kind="timeout",error_type="timeout"} 1`,
+		`attempts_total{kind="transient",error_type="transient"} 1`,
+	}, series(t, metrics, "attempts_total{"))
 }
 
 // aboutTableError is a throttle that says which limit it is about.
@@ -70,8 +55,8 @@ func (e aboutTableError) ThrottledBy() []classify.Reason { return e.reasons }
 
 func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
 	hot := classify.Reason{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}
+	var events []retry.Event
 	for _, c := range []struct {
 		service string
 		reasons []classify.Reason
@@ -84,60 +69,56 @@ func TestThrottlesHaveTheReachAndTheNameOfTheirLimit(t *testing.T) {
 		{"cloudwatch logs", nil},
 	} {
 		err := aboutTableError{c.reasons}
-		metrics.Observe(t.Context(), retry.Event{
-			Kind: retry.AttemptEnded, Operation: retry.Operation{Service: c.service}, Err: err,
+		events = append(events, retry.Event{
+			Operation: retry.Operation{Service: c.service}, Err: err,
 			Verdict: classify.Default().Classify(classify.Outcome{Err: err, Service: c.service}),
 		})
 	}
-	line := func(service, reach, limit string, count int) string {
-		return fmt.Sprintf(`awsretry_throttles_total{awsretry_limit=%q,awsretry_reach=%q,cloud_region="",rpc_method="",rpc_service=%q} %d`,
-			limit, reach, service, count)
-	}
-	only(t, metrics, "awsretry_throttles_total",
-		"Attempts that were throttled, by how much the limit is about and its name.", "counter",
-		line("cloudwatch logs", "hard_quota", "", 1),
-		line("dynamodb", "part", hot.Word, 2),
-		line("dynamodb", "scope", "L-1", 1),
-		line("dynamodb", "unknown", "", 1),
-		line("dynamodb", "unknown", "_OTHER", 1),
-	)
+	require.Equal(t, []string{
+		`throttles_total{limit="L-1",reach="scope",rpc_service="dynamodb"} 1`,
+		`throttles_total{limit="TableReadKeyRangeThroughputExceeded",reach="part",rpc_service="dynamodb"} 2`,
+		`throttles_total{limit="_OTHER",reach="unknown",rpc_service="dynamodb"} 1`,
+		`throttles_total{reach="hard_quota",rpc_service="cloudwatch logs"} 1`,
+		`throttles_total{reach="unknown",rpc_service="dynamodb"} 1`,
+	}, sorted(series(t, observed(t, retry.AttemptEnded, events...), "throttles_total{")))
+}
+
+func sorted(lines []string) []string {
+	slices.Sort(lines)
+	return lines
 }
 
 func TestEntriesThrottledInsideOfASuccessAreCounted(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
-	for _, n := range []int{0, 3, 2} {
-		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: getItem, EntriesThrottled: n, Entries: 25})
-	}
-	only(t, metrics, "awsretry_entries_throttled_total", "Entries of batches that were throttled inside of a success.", "counter",
-		`awsretry_entries_throttled_total{cloud_region="eu-central-1",rpc_method="GetItem",rpc_service="dynamodb"} 5`)
+	metrics := observed(t, retry.AttemptEnded,
+		retry.Event{Entries: 25}, retry.Event{Entries: 25, EntriesThrottled: 3}, retry.Event{EntriesThrottled: 1})
+	require.Equal(t, []string{"entries_throttled_total 4"}, series(t, metrics, "entries_throttled_total"))
 }
 
 func TestDurationsLieInTheBucketsThatTheyDoNotExceed(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
+	var events []retry.Event
 	for _, d := range []time.Duration{-time.Hour, 0, 5 * time.Millisecond, 5*time.Millisecond + 1, 75 * time.Millisecond, 2 * time.Minute, time.Hour} {
-		metrics.Observe(t.Context(), retry.Event{Kind: retry.SendWaitEnded, Delay: d})
+		events = append(events, retry.Event{Delay: d})
 	}
-	var lines []string
-	for _, bucket := range []string{
-		"0.005 3", "0.01 4", "0.025 4", "0.05 4", "0.075 5", "0.1 5", "0.25 5", "0.5 5", "0.75 5", "1 5", "2.5 5", "5 5",
-		"7.5 5", "10 5", "20 5", "30 5", "60 5", "120 6", "+Inf 7",
-	} {
-		le, count, _ := strings.Cut(bucket, " ")
-		lines = append(lines, fmt.Sprintf(
-			`awsretry_send_wait_seconds_bucket{cloud_region="",rpc_method="",rpc_service="",le=%q} %s`, le, count))
+	metrics := observed(t, retry.SendWaitEnded, events...)
+	require.Equal(t, []string{"send_wait_seconds_sum 3720.085000001", "send_wait_seconds_count 7"}, series(t, metrics, "send_wait_seconds_"))
+	requireBuckets(t, metrics, "send_wait_seconds", "0.005 3|0.01 4|0.025 4|0.05 4|0.075 5|0.1 5|0.25 5|0.5 5|0.75 5|1 5|2.5 5|5 5|"+
+		"7.5 5|10 5|20 5|30 5|60 5|120 6|+Inf 7")
+}
+
+func requireBuckets(t *testing.T, metrics *promretry.Metrics, name, want string) {
+	t.Helper()
+	var got []string
+	for _, line := range series(t, metrics, name+"_bucket") {
+		got = append(got, strings.Replace(strings.TrimPrefix(line, name+`_bucket{le="`), `"}`, "", 1))
 	}
-	only(t, metrics, "awsretry_send_wait_seconds", "Time that an attempt waited for the send rate, if it had to wait.",
-		"histogram", append(lines,
-			`awsretry_send_wait_seconds_sum{cloud_region="",rpc_method="",rpc_service=""} 3720.085000001`,
-			`awsretry_send_wait_seconds_count{cloud_region="",rpc_method="",rpc_service=""} 7`)...)
+	require.Equal(t, strings.Split(want, "|"), got)
 }
 
 func TestOnlyOperationsWithARetryHaveRetriesAndOnlyThoseThatWaitedHaveADelay(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
-	for _, e := range []retry.Event{
+	metrics := observed(t, retry.OperationEnded, []retry.Event{
 		{}, // no attempt was made
 		{Attempt: math.MinInt},
 		{Attempt: 1}, // no retry
@@ -146,46 +127,29 @@ func TestOnlyOperationsWithARetryHaveRetriesAndOnlyThoseThatWaitedHaveADelay(t *
 		{Attempt: 3, BackoffWait: 2 * time.Second, QuotaWait: 3 * time.Second},
 		{Attempt: 2},   // without a backoff
 		{Attempt: 100}, // more than the last bucket
-	} {
-		e.Kind = retry.OperationEnded
-		metrics.Observe(t.Context(), e)
-	}
-	label := `{cloud_region="",rpc_method="",rpc_service=""}`
+	}...)
 	require.Equal(t, []string{
-		`awsretry_call_retries_sum` + label + ` 102`,
-		`awsretry_call_retries_count` + label + ` 3`,
-		`awsretry_call_retry_delay_seconds_sum` + label + ` 6`,
-		`awsretry_call_retry_delay_seconds_count` + label + ` 4`,
-	}, series(t, metrics, "awsretry_call_retr"))
-	text := scrape(t, registryOf(t, metrics))
-	for _, bucket := range []string{"1 1", "2 2", "3 2", "4 2", "5 2", "10 2", "+Inf 3"} {
-		le, count, _ := strings.Cut(bucket, " ")
-		require.Contains(t, text, fmt.Sprintf(
-			`awsretry_call_retries_bucket{cloud_region="",rpc_method="",rpc_service="",le=%q} %s`, le, count))
-	}
+		"call_retries_sum 102", "call_retries_count 3", "call_retry_delay_seconds_sum 6", "call_retry_delay_seconds_count 4",
+	}, series(t, metrics, "call_retr"))
+	requireBuckets(t, metrics, "call_retries", "1 1|2 2|3 2|4 2|5 2|10 2|+Inf 3")
 }
 
 func TestOutcomesAndReasonsAreWords(t *testing.T) {
 	t.Parallel()
-	metrics := promretry.New(promretry.Config{})
 	rule := fmt.Errorf("%w: %w", retry.ErrNotRetryable, errors.New("the body cannot be sent again"))
+	var events []retry.Event
 	for _, reason := range []error{
 		retry.ErrAttemptsExhausted, retry.ErrQuotaExhausted, retry.ErrQuotaExhausted, rule, errors.New("reason of a stranger"),
 	} {
-		metrics.Observe(t.Context(), retry.Event{Kind: retry.RetryRefused, Reason: reason})
-		metrics.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Reason: reason, Elapsed: time.Second})
+		events = append(events, retry.Event{Reason: reason, Elapsed: time.Second})
 	}
-	var want []string
-	for _, word := range []string{"attempts 1", "other 1", "quota 2", "rule 1"} {
-		word, count, _ := strings.Cut(word, " ")
-		want = append(want, fmt.Sprintf(
-			`awsretry_retries_refused_total{awsretry_reason=%q,cloud_region="",rpc_method="",rpc_service=""} %s`, word, count))
+	words := []string{`="attempts"} 1`, `="other"} 1`, `="quota"} 2`, `="rule"} 1`}
+	refused := series(t, observed(t, retry.RetryRefused, events...), "retries_refused_total")
+	ended := series(t, observed(t, retry.OperationEnded, events...), "call_duration_seconds_count")
+	for i, word := range words {
+		require.Equal(t, "retries_refused_total{reason"+word, refused[i])
+		require.Equal(t, "call_duration_seconds_count{outcome"+word, ended[i])
 	}
-	require.Equal(t, want, series(t, metrics, "awsretry_retries_refused_total"))
-	for i, line := range want {
-		want[i] = strings.NewReplacer("retries_refused_total", "call_duration_seconds_count", "reason", "outcome").Replace(line)
-	}
-	require.Equal(t, want, series(t, metrics, "awsretry_call_duration_seconds_count"))
 }
 
 // Texts with the same lengths and the same first letter share a place in which find looks.
@@ -205,12 +169,10 @@ func TestOperationsThatLookAlikeAreCountedApart(t *testing.T) {
 			metrics.Observe(t.Context(), retry.Event{Kind: retry.OperationEnded, Operation: op, Elapsed: time.Duration(round)})
 		}
 	}
-	got := series(t, metrics, "awsretry_call_duration_seconds_count{")
+	got := series(t, metrics, "call_duration_seconds_count{")
 	require.Len(t, got, len(operations))
-	for _, op := range operations {
-		require.Contains(t, got, fmt.Sprintf(
-			`awsretry_call_duration_seconds_count{awsretry_outcome="success",cloud_region=%q,rpc_method=%q,rpc_service=%q} 3`,
-			op.Region, op.Name, op.Service))
+	for _, line := range got {
+		require.True(t, strings.HasSuffix(line, "} 3"), line)
 	}
 }
 
@@ -226,16 +188,13 @@ func TestTextsThatCannotBeLabelsAreMended(t *testing.T) {
 		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: op})
 		metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: op, Err: apiError("\xff")})
 	}
+	long := strings.Repeat("n", 200)
 	require.Equal(t, []string{
-		`awsretry_attempts_total{awsretry_kind="none",cloud_region="",error_type="_OTHER",rpc_method="` +
-			strings.Repeat("n", 200) + `",rpc_service=""} 2`,
-		"awsretry_attempts_total{awsretry_kind=\"none\",cloud_region=\"eu\x00\",error_type=\"_OTHER\"," +
-			"rpc_method=\"a\uFFFD\",rpc_service=\"\uFFFD\"} 2",
-		`awsretry_attempts_total{awsretry_kind="ok",cloud_region="",error_type="",rpc_method="` +
-			strings.Repeat("n", 200) + `",rpc_service=""} 2`,
-		"awsretry_attempts_total{awsretry_kind=\"ok\",cloud_region=\"eu\x00\",error_type=\"\"," +
-			"rpc_method=\"a\uFFFD\",rpc_service=\"\uFFFD\"} 2",
-	}, series(t, metrics, "awsretry_attempts_total{"))
+		`attempts_total{kind="none",error_type="_OTHER",rpc_method="` + long + `"} 2`,
+		"attempts_total{kind=\"none\",cloud_region=\"eu\x00\",error_type=\"_OTHER\",rpc_method=\"a\uFFFD\",rpc_service=\"\uFFFD\"} 2",
+		`attempts_total{kind="ok",rpc_method="` + long + `"} 2`,
+		"attempts_total{kind=\"ok\",cloud_region=\"eu\x00\",rpc_method=\"a\uFFFD\",rpc_service=\"\uFFFD\"} 2",
+	}, series(t, metrics, "attempts_total{"))
 }
 
 func TestNoEventPanicsOrBreaksAScrape(t *testing.T) {
@@ -253,7 +212,7 @@ func TestNoEventPanicsOrBreaksAScrape(t *testing.T) {
 			require.NotPanics(t, func() { metrics.Observe(t.Context(), e) })
 		}
 	}
-	for _, line := range series(t, metrics, "awsretry_") {
+	for _, line := range series(t, metrics, "") {
 		require.NotContains(t, line, "} -", "a sum went down")
 	}
 }
@@ -284,10 +243,13 @@ func TestServicesAreSpelledAsTheSDKsDo(t *testing.T) {
 			metrics.Observe(t.Context(), retry.Event{Kind: retry.AttemptEnded, Operation: op, Err: apiError("X")})
 		}
 	}
-	for _, service := range []string{"DynamoDB", "of mine", ""} {
-		require.Contains(t, series(t, metrics, "awsretry_attempts_total{"),
-			`awsretry_attempts_total{awsretry_kind="ok",cloud_region="",error_type="",rpc_method="Call",rpc_service="`+service+`"} 2`)
-	}
-	require.Len(t, series(t, metrics, "awsretry_attempts_total{"), 6)
-	require.Contains(t, series(t, metrics, "awsretry_quota_available{")[0], `rpc_service="Secrets Manager"`)
+	require.Equal(t, []string{
+		`attempts_total{kind="none",error_type="X",rpc_method="Call"} 2`,
+		`attempts_total{kind="none",error_type="X",rpc_method="Call",rpc_service="DynamoDB"} 2`,
+		`attempts_total{kind="none",error_type="X",rpc_method="Call",rpc_service="of mine"} 2`,
+		`attempts_total{kind="ok",rpc_method="Call"} 2`,
+		`attempts_total{kind="ok",rpc_method="Call",rpc_service="DynamoDB"} 2`,
+		`attempts_total{kind="ok",rpc_method="Call",rpc_service="of mine"} 2`,
+	}, series(t, metrics, "attempts_total{"))
+	require.Contains(t, series(t, metrics, "quota_available{")[0], `rpc_service="Secrets Manager"`)
 }

@@ -3,6 +3,7 @@ package promretry_test
 import (
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -47,18 +48,31 @@ func scrape(t *testing.T, registry *prometheus.Registry) string {
 	return response.Body.String()
 }
 
-// series returns the lines of a scrape that begin with one of the names, without buckets.
-func series(t *testing.T, metrics *promretry.Metrics, names ...string) []string {
+// noLabel is a label with an empty value, which is as if it were absent.
+var noLabel = regexp.MustCompile(`\w+="",|,?\w+=""|awsretry_`)
+
+// series returns the lines of a scrape that begin with awsretry_ and the name, without awsretry_ and without labels that
+// are empty. Those of buckets are only there if the name says so.
+func series(t *testing.T, metrics *promretry.Metrics, name string) []string {
 	t.Helper()
 	var found []string
 	for line := range strings.Lines(scrape(t, registryOf(t, metrics))) {
-		for _, name := range names {
-			if strings.HasPrefix(line, name) && !strings.Contains(line, "_bucket{") {
-				found = append(found, strings.TrimSuffix(line, "\n"))
-			}
+		if strings.HasPrefix(line, "awsretry_"+name) && strings.Contains(line, "_bucket{") == strings.HasSuffix(name, "_bucket") {
+			found = append(found, strings.Replace(noLabel.ReplaceAllString(strings.TrimSpace(line), ""), "{}", "", 1))
 		}
 	}
 	return found
+}
+
+// observed are metrics that have observed these events, of one kind.
+func observed(t *testing.T, kind retry.EventKind, events ...retry.Event) *promretry.Metrics {
+	t.Helper()
+	metrics := promretry.New(promretry.Config{})
+	for _, e := range events {
+		e.Kind = kind
+		metrics.Observe(t.Context(), e)
+	}
+	return metrics
 }
 
 // shown is a strategy with a snapshot of its own.

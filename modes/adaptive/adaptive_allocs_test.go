@@ -6,7 +6,6 @@ package adaptive_test
 
 import (
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -17,23 +16,21 @@ import (
 )
 
 func TestOperationAllocatesNothing(t *testing.T) {
-	for name, throttled := range map[string]bool{"before the first throttle": false, "after a throttle": true} {
+	for name, limited := range map[string]bool{"before the first throttle": false, "with a limit": true} {
 		t.Run(name, func(t *testing.T) {
-			clk := new(clock.Fake)
-			s, err := adaptive.New(adaptive.Config{
-				Standard:   standard.Config{Clock: clk, Random: func() float64 { return 0 }},
-				NoSendWait: true,
-			})
+			config := adaptive.Config{
+				Standard: standard.Config{Clock: new(clock.Fake), Random: func() float64 { return 0 }}, NoSendWait: true,
+			}
+			if limited {
+				config.SendLimit = func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Starting: 1e5, Burst: 1e5} }
+			}
+			s, err := adaptive.New(config)
 			require.NoError(t, err)
 			o := operations{t: t, strategy: s}
-			if throttled {
-				o.throttle(clk)
-			}
 			require.Zero(t, testing.AllocsPerRun(1000, func() { o.run(0) }), "success")
 			require.Zero(t, testing.AllocsPerRun(1000, func() { o.run(1) }), "success after a retry")
 			require.NoError(t, o.err)
-			limited := s.Snapshot().Scopes[0].Limited
-			require.Equal(t, throttled, limited)
+			require.Equal(t, limited, s.Snapshot().Scopes[0].Limited)
 		})
 	}
 }
@@ -57,23 +54,6 @@ func (o *operations) run(retries int) {
 		o.note(token.Wait(ctx))
 	}
 	o.note(o.strategy.RecordSuccess(token, retry.Result{}))
-}
-
-// throttle ends ten seconds of a high rate with a throttle and lets the bucket fill, so that no
-// attempt has to wait afterwards.
-func (o *operations) throttle(clk *clock.Fake) {
-	ctx := o.t.Context()
-	for range 20 {
-		for range 5000 {
-			o.run(0)
-		}
-		clk.Advance(500 * time.Millisecond)
-	}
-	token, err := o.strategy.AcquireInitialToken(ctx, retry.Operation{})
-	o.note(err)
-	o.note(token.Wait(ctx))
-	o.note(o.strategy.RecordFailure(token, errThrottle))
-	clk.Advance(time.Second)
 }
 
 func (o *operations) note(err error) {

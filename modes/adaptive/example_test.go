@@ -10,7 +10,6 @@ import (
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -45,35 +44,6 @@ func ExampleNew() {
 	// users: <nil>
 }
 
-// Without a limit that is known, the first throttle finds it. With one, attempts are held
-// back to it from the start.
-func ExampleSendLimit() {
-	strategy, err := adaptive.New(adaptive.Config{
-		Standard: standard.Config{Clock: &clock.Fake{}},
-		SendLimit: func(scope retry.ScopeKey) adaptive.SendLimit {
-			if scope.Resource == "orders" {
-				return adaptive.SendLimit{Starting: 20, Ceiling: 50}
-			}
-			return adaptive.SendLimit{} // nothing is known
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, table := range []string{"orders", "users"} {
-		if err := visit(strategy, table, false); err != nil {
-			log.Fatal(err)
-		}
-	}
-
-	for _, scope := range strategy.Snapshot().Scopes[1:] { // the first is the strategy as a whole
-		fmt.Println(scope.Key.Resource, scope.Limited, scope.FillRate)
-	}
-	// Output:
-	// orders true 20
-	// users false 0.5
-}
-
 // All tables share one send rate here, and each has a retry quota of its own.
 func ExampleConfig_newLimiter() {
 	clk := &clock.Fake{}
@@ -96,34 +66,4 @@ func ExampleConfig_newLimiter() {
 	fmt.Println("users:", errors.Is(visit(strategy, "users", false), retry.ErrSendRateLimited))
 	// Output:
 	// users: true
-}
-
-// reporting is a limiter that prints what throttles do to the rate of a scope.
-type reporting struct {
-	adaptive.Limiter
-	scope retry.ScopeKey
-}
-
-func (r reporting) Report(response ratelimit.Response) ratelimit.Change {
-	change := r.Limiter.Report(response)
-	if change.Cut {
-		fmt.Printf("%v: from %v to %v attempts a second\n", r.scope, change.From, change.To)
-	}
-	return change
-}
-
-// A limiter that embeds another one changes a part of what it does.
-func ExampleLimiter() {
-	strategy, err := adaptive.New(adaptive.Config{
-		Standard: standard.Config{Clock: &clock.Fake{}},
-		NewLimiter: func(scope retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return reporting{adaptive.Config{}.Limiter(clk, adaptive.SendLimit{Starting: 10}), scope}
-		},
-	})
-	if err != nil {
-		log.Fatal(err)
-	}
-	_ = visit(strategy, "orders", true)
-	// Output:
-	// dynamodb//orders: from 10 to 7 attempts a second
 }

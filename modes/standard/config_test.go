@@ -2,12 +2,12 @@ package standard_test
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -82,26 +82,10 @@ func TestFieldWithoutEffectBesideAnotherIsAnError(t *testing.T) {
 	_, err := standard.New(standard.Config{NoQuota: true, RetryCost: 1, ThrottlingCost: 3})
 	require.ErrorContains(t, err, "RetryCost 1")
 	require.ErrorContains(t, err, "ThrottlingCost 3")
+	require.Equal(t, "unknown", standard.Jitter(99).String())
 }
 
 func noBackoff(int, error) time.Duration { return 0 }
-
-func TestDynamoDBIsKnownHoweverItIsSpelt(t *testing.T) {
-	t.Parallel()
-	s, _ := newStrategy(t, nil)
-	for _, service := range []string{
-		"dynamodb", "DynamoDB", "DynamoDB Streams", "dynamodb-streams", "dynamodb_streams", "DynamoDBStreams",
-	} {
-		for _, spelling := range []string{service, strings.ToUpper(service)} {
-			op := retry.Operation{Service: spelling}
-			require.Equal(t, 4, s.Plan(op).MaxAttempts, spelling)
-			require.Equal(t, 25*time.Millisecond, s.Plan(op).Base, spelling)
-		}
-	}
-	for _, service := range []string{"", "dynamo", "dynamodb ", "dax", "s3"} {
-		require.Equal(t, 3, s.Plan(retry.Operation{Service: service}).MaxAttempts, service)
-	}
-}
 
 func TestDelaysAreRandomUnlessToldOtherwise(t *testing.T) {
 	t.Parallel()
@@ -122,7 +106,7 @@ func TestDecorrelatedJitterGrowsFromTheShortestDelay(t *testing.T) {
 	s, clk := newStrategy(t, func(c *standard.Config) {
 		c.Jitter, c.MaxAttempts, c.MinDelay = standard.Decorrelated, 4, time.Second
 	})
-	err := do(t.Context(), clk, s, retry.Operation{}, errServer, errServer, errServer)
+	err := play.Do(t.Context(), clk, s, retry.Operation{}, errServer, errServer, errServer)
 	require.NoError(t, err)
 	require.Equal(t, []time.Duration{time.Second, 3 * time.Second, 9 * time.Second}, clk.Waits())
 }

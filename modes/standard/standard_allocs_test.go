@@ -20,12 +20,12 @@ func TestOperationAllocatesNothing(t *testing.T) {
 	scoped := retry.Operation{Service: "dynamodb", Region: "eu-central-1", Resource: "orders"}
 	for name, op := range map[string]retry.Operation{"whole strategy": {}, "scope": scoped, "limited time": scoped} {
 		t.Run(name, func(t *testing.T) {
-			s, ctx := benchStrategy(t), t.Context()
+			config, ctx := standard.Config{Random: func() float64 { return 0 }}, t.Context()
 			if name == "limited time" {
-				limited, err := standard.New(standard.Config{MaxElapsed: time.Hour, Random: func() float64 { return 0 }})
-				require.NoError(t, err)
-				s = limited
+				config.MaxElapsed = time.Hour
 			}
+			s, err := standard.New(config)
+			require.NoError(t, err)
 			var failed error
 			note := func(err error) {
 				if err != nil {

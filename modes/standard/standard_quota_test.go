@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
@@ -35,46 +36,40 @@ func waitingModes(t *testing.T, quota int, refill ratelimit.Rate) map[string]str
 
 func TestRetryWaitsForQuota(t *testing.T) {
 	t.Parallel()
-	for _, mode := range []string{"standard", "adaptive"} {
-		t.Run("until time brings it/"+mode, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := waitingModes(t, 0, 1)[mode]
-				start := time.Now()
-				value, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
-				require.NoError(t, err)
-				require.Equal(t, 2, value)
-				require.Equal(t, 14*time.Second, time.Since(start), "a second of it backoff")
-				require.Equal(t, 14, s.Snapshot().Scopes[0].Quota, "what it cost came back")
+	gaveUp := errors.New("enough")
+	for name, c := range map[string]struct {
+		quota   int
+		refill  ratelimit.Rate
+		timeout time.Duration
+		want    []error
+		text    string
+		took    time.Duration // a second of it backoff
+		left    int
+	}{
+		"until time brings it": {refill: 1, timeout: time.Hour, took: 14 * time.Second, left: 14}, // what it cost came back
+		"in vain": {
+			4, 0, time.Hour, []error{retry.ErrQuotaExhausted, errServer}, "1 attempt, 1m1s, 4 of 14 quota tokens", 61 * time.Second, 4,
+		},
+		"until the caller gives up": {timeout: 10 * time.Second, want: []error{retry.ErrCanceled, gaveUp, errServer}, took: 10 * time.Second},
+	} {
+		for _, mode := range []string{"standard", "adaptive"} {
+			t.Run(name+"/"+mode, func(t *testing.T) {
+				t.Parallel()
+				synctest.Test(t, func(t *testing.T) {
+					s, start := waitingModes(t, c.quota, c.refill)[mode], time.Now()
+					ctx, cancel := context.WithTimeoutCause(t.Context(), c.timeout, gaveUp)
+					defer cancel()
+					_, err := retry.Do(ctx, s, retry.Operation{}, play.Answers(errServer))
+					require.Equal(t, c.want == nil, err == nil)
+					for _, want := range c.want {
+						require.ErrorIs(t, err, want)
+						require.ErrorContains(t, err, c.text)
+					}
+					require.Equal(t, c.took, time.Since(start))
+					require.Equal(t, c.left, s.Snapshot().Scopes[0].Quota)
+				})
 			})
-		})
-		t.Run("in vain/"+mode, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := waitingModes(t, 4, 0)[mode]
-				start := time.Now()
-				_, err := retry.Do(t.Context(), s, retry.Operation{}, answers(errServer))
-				require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-				require.ErrorIs(t, err, errServer)
-				require.ErrorContains(t, err, "1 attempt, 1m1s, 4 of 14 quota tokens")
-				require.Equal(t, 61*time.Second, time.Since(start))
-				require.Equal(t, 4, s.Snapshot().Scopes[0].Quota)
-			})
-		})
-		t.Run("until the caller gives up/"+mode, func(t *testing.T) {
-			t.Parallel()
-			synctest.Test(t, func(t *testing.T) {
-				s := waitingModes(t, 0, 0)[mode]
-				cause := errors.New("enough")
-				ctx, cancel := context.WithTimeoutCause(t.Context(), 10*time.Second, cause)
-				defer cancel()
-				_, err := retry.Do(ctx, s, retry.Operation{}, answers(errServer))
-				require.ErrorIs(t, err, retry.ErrCanceled)
-				require.ErrorIs(t, err, cause)
-				require.ErrorIs(t, err, errServer)
-				require.Zero(t, s.Snapshot().Scopes[0].Quota)
-			})
-		})
+		}
 	}
 }
 
@@ -92,7 +87,7 @@ func TestTokensOfScopesAndPoolConcurrentSafe(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			for range pooled {
-				_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "a"}, answers())
+				_, err := retry.Do(t.Context(), s, retry.Operation{Scope: "a"}, play.Answers())
 				require.NoError(t, err)
 			}
 			require.Equal(t, pooled, s.Snapshot().Pool)

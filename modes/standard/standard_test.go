@@ -9,6 +9,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -18,18 +19,6 @@ var (
 	errServer   = vectors.Response{Status: 500, Kind: "transient"}.Err()
 	errThrottle = vectors.Response{Status: 400, ErrorCode: "ThrottlingException", Kind: "throttling"}.Err()
 )
-
-// answers returns a function that fails with each of the errors in turn, and then succeeds.
-func answers(errs ...error) func(context.Context) (int, error) {
-	n := 0
-	return func(context.Context) (int, error) {
-		n++
-		if n <= len(errs) {
-			return n, errs[n-1]
-		}
-		return n, nil
-	}
-}
 
 // newStrategy returns a strategy on a fake clock, without jitter.
 func newStrategy(t *testing.T, change func(c *standard.Config)) (retry.Strategy, *clock.Fake) {
@@ -42,12 +31,6 @@ func newStrategy(t *testing.T, change func(c *standard.Config)) (retry.Strategy,
 	s, err := standard.New(config)
 	require.NoError(t, err)
 	return s, clk
-}
-
-// do runs an operation on the fake clock of the strategy.
-func do(ctx context.Context, clk *clock.Fake, s retry.Strategy, op retry.Operation, errs ...error) (err error) {
-	clk.Run(func() { _, err = retry.Do(ctx, s, op, answers(errs...)) })
-	return err
 }
 
 type strategy interface {
@@ -144,9 +127,9 @@ func TestFunctionsOfTheConfigAreThoseOfTheStrategy(t *testing.T) {
 		c.Scope = func(op retry.Operation) retry.ScopeKey { return retry.ScopeKey{Name: op.Name} }
 	})
 	ctx, orders := t.Context(), retry.Operation{Name: "orders"}
-	err := do(ctx, clk, s, orders, errThrottle)
+	err := play.Do(ctx, clk, s, orders, errThrottle)
 	require.Equal(t, errThrottle, err, "no status that is retried")
-	err = do(ctx, clk, s, orders, errServer)
+	err = play.Do(ctx, clk, s, orders, errServer)
 	require.ErrorIs(t, err, retry.ErrQuotaExhausted)
 	require.Equal(t, []time.Duration{50 * time.Millisecond}, clk.Waits())
 	require.Equal(t, "both", s.Snapshot().SharedAs)

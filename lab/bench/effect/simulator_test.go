@@ -4,7 +4,6 @@ package effect
 
 import (
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -57,7 +56,7 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 			t.Run(s.String()+"/of="+v.Name, func(t *testing.T) {
 				t.Parallel()
 				inBubble := play(t, s, named(t, v.Name), 1)
-				want, got := texts(inBubble), texts(playVirtual(t, s, v, 1))
+				want, got := texts(inBubble), texts(playVirtual(t, s, 1, 0, v.New))
 				for i := range want {
 					if want[i] != got[i] { // so that a failure shows one text, not all of them
 						require.Equal(t, want[i], got[i])
@@ -66,23 +65,32 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 
 				result, err := sim.Play(t.Context(), s.Scenario, v, 1)
 				require.NoError(t, err)
-				require.Equal(t, figures(inBubble), figuresOf(result))
+				m := inBubble.metrics()
+				require.Equal(t, [...]float64{m.failed, m.throttled}, [...]float64{result.FailedShare, result.ThrottledShare})
+				require.InEpsilon(t, m.goodput*s.Capacity(s.Measured), result.Goodput*(s.Measured.To-s.Measured.From).Seconds(), 1e-12)
 			})
 		}
 	}
 }
 
-// playVirtual is play in virtual time.
-func playVirtual(t *testing.T, s scenario, v sim.Variant, seed uint64) *record {
+// playVirtual is play in virtual time, with these strategies. The last client begins so late.
+func playVirtual(
+	t *testing.T, s scenario, seed uint64, late time.Duration, make func(sim.Parts) (retry.Strategy, error),
+) *record {
 	t.Helper()
 	r := &record{scenario: s}
 	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	load := newLoad(s.Scenario, contender{}, seed, clk.Now(), &r.calls)
 	for i := range s.Clients {
 		world := clk.Beside()
-		strategy, err := v.New(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
+		strategy, err := make(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
 		require.NoError(t, err)
-		load.Begin(t.Context(), world, looped{strategy})
+		begin := func() { load.Begin(t.Context(), world, looped{strategy}) }
+		if i == s.Clients-1 && late > 0 {
+			clk.AfterFunc(late, begin)
+		} else {
+			begin()
+		}
 	}
 	for _, p := range s.Phases {
 		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
@@ -102,47 +110,4 @@ func texts(r *record) []string {
 	}
 	texts[0] = fmt.Sprintf("%d calls", len(texts)-1)
 	return texts
-}
-
-// figuresOf are the figures of a result that are those of calls.
-func figuresOf(r *sim.Result) map[string]float64 {
-	return map[string]float64{
-		"calls": float64(r.Calls), "goodput": r.Goodput, "failed": r.FailedShare, "no quota": r.NoQuotaShare,
-		"attempts": r.AttemptsPerCall, "throttled": r.ThrottledShare,
-		"p50": r.LatencyP50, "p99": r.LatencyP99, "longest": r.LatencyMax, "delay": r.DelayPerCall,
-	}
-}
-
-// figures are the same of a run, counted here.
-func figures(r *record) map[string]float64 {
-	w := r.scenario.Measured
-	var calls, successes, noQuota, attempts, throttled int
-	var waited time.Duration
-	var latencies, good []time.Duration
-	for _, c := range r.calls {
-		if !w.Has(c.Ended) {
-			continue
-		}
-		calls++
-		if c.Err == nil {
-			successes++
-			good = append(good, c.Ended-c.Began)
-		}
-		if forQuota(c.Err) {
-			noQuota++
-		}
-		attempts += len(c.Attempts)
-		throttled += c.Throttled()
-		waited += c.Waited()
-		latencies = append(latencies, c.Ended-c.Began)
-	}
-	slices.Sort(latencies)
-	slices.Sort(good)
-	return map[string]float64{
-		"calls": float64(calls), "goodput": float64(successes) / (w.To - w.From).Seconds(),
-		"failed": share(calls-successes, calls), "no quota": share(noQuota, calls),
-		"attempts": share(attempts, calls), "throttled": share(throttled, attempts),
-		"p50": good[successes/2].Seconds(), "p99": good[successes*99/100].Seconds(),
-		"longest": latencies[calls-1].Seconds(), "delay": waited.Seconds() / float64(calls),
-	}
 }

@@ -10,71 +10,10 @@ import (
 	"time"
 )
 
-// What the machine needs for the smallest steps there are. All goroutines share one
-// counter, lock and so on, as the operations of a client share its strategy.
-
-func limitGroups() []group {
-	return []group{{"step=smallest", []subject{
-		{"empty-call", ready(emptyCall)},
-		{"atomic-load", atomicLoad},
-		{"atomic-add", atomicAdd},
-		{"compare-and-swap", compareAndSwap},
-		{"mutex", mutex},
-		{"clock-reading", ready(readClock)},
-	}}}
-}
-
-func BenchmarkLimits(b *testing.B) { measure(b, limitGroups()) }
+// What the machine needs for the least of each step. All goroutines share one counter, lock and so on, as the operations
+// of a client share its strategy.
 
 func emptyCall(context.Context) error { return nil }
-
-func atomicLoad(testing.TB) round {
-	var n atomic.Int64
-	return func(context.Context) error {
-		if n.Load() < 0 {
-			return errNever
-		}
-		return nil
-	}
-}
-
-func atomicAdd(testing.TB) round {
-	var n atomic.Int64
-	return func(context.Context) error {
-		n.Add(1)
-		return nil
-	}
-}
-
-// compareAndSwap tries until it has swapped.
-func compareAndSwap(testing.TB) round {
-	var n atomic.Int64
-	return func(context.Context) error {
-		for {
-			if have := n.Load(); n.CompareAndSwap(have, have+1) {
-				return nil
-			}
-		}
-	}
-}
-
-func mutex(testing.TB) round {
-	var mu sync.Mutex
-	n := 0
-	return func(context.Context) error {
-		mu.Lock()
-		n++
-		mu.Unlock()
-		return nil
-	}
-}
-
-func readClock(context.Context) error {
-	if time.Now().IsZero() {
-		return errNever
-	}
-	return nil
-}
 
 // usedOnce is the least for a token that can be used once, for its wait and for its
 // end, whatever goroutine tries: a record from a pool, swapped twice, and back.

@@ -88,7 +88,7 @@ func spread(b *testing.B, goroutines int, do round) {
 func allGroups() []group {
 	var all []group
 	for _, groups := range [][]group{
-		limitGroups(), successGroups(), retryGroups(), classifyGroups(), doGroups(), configGroups(10), callGroups(),
+		successGroups(), retryGroups(), classifyGroups(), doGroups(), configGroups(10), callGroups(),
 	} {
 		all = append(all, groups...)
 	}

@@ -1,3 +1,7 @@
+//go:build !race
+
+// The race detector allocates by itself.
+
 package sendrate_test
 
 import (
@@ -62,50 +66,4 @@ func TestLimiterAllocatesNothingUnlessACallerWaits(t *testing.T) {
 			require.Zero(t, allocations)
 		})
 	}
-}
-
-func BenchmarkLimiter(b *testing.B) {
-	cases := []struct {
-		name    string
-		limiter func() *sendrate.Limiter
-	}{
-		{"case=before-the-first-throttle", free},
-		{"case=tokens-available", func() *sendrate.Limiter { return flowing(ratelimit.CutPerEvent) }},
-		{"case=holding", func() *sendrate.Limiter { return flowing(ratelimit.Hold) }},
-	}
-	for _, c := range cases {
-		b.Run(c.name+"/run=serial", func(b *testing.B) {
-			limiter := c.limiter()
-			b.ReportAllocs()
-			for b.Loop() {
-				if err := send(b.Context(), limiter); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-		b.Run(c.name+"/run=parallel", func(b *testing.B) {
-			limiter := c.limiter()
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					if err := send(b.Context(), limiter); err != nil {
-						b.Error(err)
-					}
-				}
-			})
-		})
-	}
-}
-
-// Acquire alone shares nothing between callers before the first throttle.
-func BenchmarkLimiterAcquire(b *testing.B) {
-	limiter := free()
-	b.ReportAllocs()
-	b.RunParallel(func(pb *testing.PB) {
-		for pb.Next() {
-			if _, err := limiter.Acquire(b.Context(), ratelimit.Request{}); err != nil {
-				b.Error(err)
-			}
-		}
-	})
 }
