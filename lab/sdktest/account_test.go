@@ -179,8 +179,7 @@ func TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			asked := func(load func(ctx context.Context, opts ...func(*config.LoadOptions) error) (aws.Config, error)) (n int) {
 				t.Chdir(machine(t, c.files))
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
+				synctest.Test(t, func(t *testing.T) {
 					service := newScript(c.answers...)
 					cfg, err := load(t.Context(), config.WithHTTPClient(answerFunc(func(r *http.Request) (*http.Response, error) {
 						if strings.HasPrefix(r.URL.Host, "sts.") {
@@ -211,8 +210,7 @@ func TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK(t *testing.T) {
 // TestClientsInsideOfProvidersAreNoPartOfTheCall: the provider has a client with our retryer, but without our middlewares.
 func TestClientsInsideOfProvidersAreNoPartOfTheCall(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(fail(503, ""))
 		cfg := installed(t, s, hermetic())
 		inside := newScript(fail(503, ""))
@@ -253,8 +251,7 @@ func TestAttemptsThatEndBeforeTheirRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				attempts := 0
 				s := newScript(say(200, "{}"))
 				cfg := installed(t, s, hermetic(awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {

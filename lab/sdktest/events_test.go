@@ -207,8 +207,7 @@ func (c *eventCase) play(
 	t *testing.T, with func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error,
 ) (lines []string, operations int) {
 	t.Helper()
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := &eventLog{}
 		op := c.op
 		op.Service, op.Region, op.Name, op.Resource = "dynamodb", "eu-central-1", "DescribeTable", "orders"
@@ -231,11 +230,11 @@ func TestDoAndTransportAndSDKReportTheSameEvents(t *testing.T) {
 		require.NoError(t, err)
 		return s
 	}
-	bySDK := func(setup setup) func(*testing.T, retry.Operation, []awsretry.Option, answerFunc) func(context.Context) error {
+	bySDK := func() func(*testing.T, retry.Operation, []awsretry.Option, answerFunc) func(context.Context) error {
 		return func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
 			t.Helper()
 			limits := func(_ context.Context, _ retry.Operation, _ any) retry.Operation { return op }
-			cfg := setup(t, service, awssdk.WithSettings(opts...), awssdk.WithOperation(limits))
+			cfg := installed(t, service, awssdk.WithSettings(opts...), awssdk.WithOperation(limits))
 			return func(ctx context.Context) error { return describeWith(ctx, cfg) }
 		}
 	}
@@ -252,7 +251,7 @@ func TestDoAndTransportAndSDKReportTheSameEvents(t *testing.T) {
 				return askOverHTTP(t, direct(t, opts), op, service)
 			})
 			require.Equal(t, byDo, byTransport)
-			lines, _ := c.play(t, bySDK(installed))
+			lines, _ := c.play(t, bySDK())
 			require.Equal(t, byDo, lines)
 		})
 	}
@@ -312,11 +311,10 @@ func nestings() (retry.Observer, *[]int) {
 }
 
 func TestObserverHearsOfAClientInALoop(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		observer, products := nestings()
 		s := newScript(throttle)
-		cfg := setup(t, s, hermetic(awsretry.WithMaxAttempts(4), awsretry.WithObserver(observer)))
+		cfg := installed(t, s, hermetic(awsretry.WithMaxAttempts(4), awsretry.WithObserver(observer)))
 		outer, err := standard.New(standard.Config{MaxAttempts: 2})
 		require.NoError(t, err)
 		err = retry.DoErr(t.Context(), outer, retry.Operation{}, func(ctx context.Context) error { return describeWith(ctx, cfg) })
@@ -328,8 +326,7 @@ func TestObserverHearsOfAClientInALoop(t *testing.T) {
 
 // TestObserverHearsOfALoopInAClient has an HTTP client that retries below that of the SDK.
 func TestObserverHearsOfALoopInAClient(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		observer, products := nestings()
 		inner, err := standard.New(standard.Config{MaxAttempts: 2, Observer: observer})
 		require.NoError(t, err)
@@ -359,8 +356,7 @@ type callerKey struct{}
 // TestEventsHaveTheContextOfTheCall: all events of an operation get a context that descends from that of the
 // caller, so an observer finds its span in it.
 func TestEventsHaveTheContextOfTheCall(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		kinds := map[retry.EventKind]int{}
 		cfg := installed(t, newScript(fail(400, "ThrottlingException"), fail(500, ""), say(200, "{}")), hermetic(
 			awsretry.WithMode(awsretry.ModeAdaptive),

@@ -4,16 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -61,98 +59,27 @@ func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
 	require.NoError(t, describe(t, cfg), "removed afterwards")
 }
 
-// TestForeignRetryerOfACallWorksAlone: the strategy does not hear of such a call, and the
-// retryer works as without Install.
-func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		s := newScript(fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), say(200, "{}"))
-		cfg := setup(t, s, option)
-		require.NoError(t, describe(t, cfg, func(o *dynamodb.Options) {
-			o.Retryer = sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
-				o.MaxAttempts = 5
-				o.Backoff = sdkretry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 7 * time.Second, nil })
-			})
-		}))
-		require.Equal(t, []time.Duration{7 * time.Second, 7 * time.Second, 7 * time.Second, 7 * time.Second}, s.gaps())
-		require.Zero(t, kept.acquired.Load())
-		require.Error(t, describe(t, setup(t, newScript(fail(500, "")), option), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
-	})
-}
-
 func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		client, kept := adaptiveMode(standard.Config{})
 		own, err := standard.New(standard.Config{MaxAttempts: 5})
 		require.NoError(t, err)
 		s := newScript(fail(500, ""))
 		retryer := installed(t, s, awssdk.WithStrategy(own)).Retryer()
-		require.Error(t, describe(t, setup(t, s, client), func(o *dynamodb.Options) { o.Retryer = retryer }))
+		require.Error(t, describe(t, installed(t, s, client), func(o *dynamodb.Options) { o.Retryer = retryer }))
 		require.Equal(t, 5, s.requests())
 		require.Zero(t, kept.acquired.Load())
 		require.Equal(t, 500-4*14, own.Snapshot().Scopes[1].Quota)
 	})
 }
 
-func stsError(code string) answerFunc {
-	return say(400, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>`+code+
-		`</Code><Message>made up</Message></Error><RequestId>1</RequestId></ErrorResponse>`)
-}
-
-// TestCodeOfSTSIsRetried: the client of STS wraps the retryer and retries that code, which the
-// classifiers of the strategy do not.
-func TestCodeOfSTSIsRetried(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		ok := say(200, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>`+
-			`<Arn>arn:aws:iam::1:user/a</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`)
-		for _, c := range []struct {
-			name     string
-			answers  []answerFunc
-			requests int
-			fails    bool
-			quota    int
-		}{
-			{"code of STS", []answerFunc{stsError("IDPCommunicationError"), ok}, 2, false, 500},
-			{"code of STS until the end", []answerFunc{stsError("IDPCommunicationError")}, 3, true, 500 - 2*14},
-			{"throttle", []answerFunc{stsError("Throttling"), ok}, 2, false, 500},
-			{"other code", []answerFunc{stsError("InvalidIdentityToken"), ok}, 1, true, 500},
-		} {
-			before := kept.reported.Load()
-			s := newScript(c.answers...)
-			cfg := setup(t, s, option)
-			_, err := sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-			require.Equal(t, c.fails, err != nil, "%s: %v", c.name, err)
-			require.Equal(t, c.requests, s.requests(), c.name)
-			require.EqualValues(t, c.requests, kept.reported.Load()-before, c.name)
-			require.Equal(t, c.quota, quotaOf(t, cfg), c.name)
-		}
-	})
-}
-
-func TestWaiterGoesOnBetweenItsCalls(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		s := newScript(fail(400, "ResourceNotFoundException"), fail(500, ""), say(200, `{"Table":{"TableStatus":"ACTIVE"}}`))
-		waiter := dynamodb.NewTableExistsWaiter(dynamodb.NewFromConfig(setup(t, s, option)))
-		require.NoError(t, waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("orders")}, time.Minute))
-		require.Equal(t, 3, s.requests())
-		require.EqualValues(t, 3, kept.reported.Load())
-	})
-}
-
 func TestPaginatorRetriesEachPage(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(
 			say(200, `{"TableNames":["a"],"LastEvaluatedTableName":"a"}`), fail(500, ""),
 			say(200, `{"TableNames":["b"],"LastEvaluatedTableName":"b"}`), throttle, throttle,
 			say(200, `{"TableNames":["c"]}`))
-		pages := dynamodb.NewListTablesPaginator(dynamodb.NewFromConfig(setup(t, s, hermetic())), &dynamodb.ListTablesInput{})
+		pages := dynamodb.NewListTablesPaginator(dynamodb.NewFromConfig(installed(t, s, hermetic())), &dynamodb.ListTablesInput{})
 		var names []string
 		for pages.HasMorePages() {
 			page, err := pages.NextPage(t.Context())
@@ -165,8 +92,7 @@ func TestPaginatorRetriesEachPage(t *testing.T) {
 }
 
 func TestInstallTwiceIsTheLastOne(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		first, before := adaptiveMode(standard.Config{})
 		second, after := adaptiveMode(standard.Config{})
 		s := newScript(fail(500, ""))
@@ -194,39 +120,14 @@ func TestInstallDoesNotTouchACopyOfTheConfig(t *testing.T) {
 	require.Nil(t, original.APIOptions[:1][0], "not written behind its end")
 }
 
-// TestSDKCorrectsTheClock: the service refuses the signature and tells the time. The loop of
-// the SDK corrects the clock and wants a retry.
-func TestSDKCorrectsTheClock(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		ahead := time.Now().Add(2 * time.Hour)
-		s := newScript(
-			fail(403, "InvalidSignatureException", "Date", ahead.UTC().Format(http.TimeFormat)),
-			say(200, "{}", "Date", ahead.UTC().Format(http.TimeFormat)))
-		cfg := setup(t, s, option)
-		require.NoError(t, describe(t, cfg))
-		require.Equal(t, []time.Duration{25 * time.Millisecond}, s.gaps())
-		signed := strings.TrimSuffix(s.headers[1].Get("X-Amz-Date"), "Z")
-		require.Equal(t, ahead.Add(25*time.Millisecond).UTC().Format("20060102T1504"), signed[:len(signed)-2])
-		require.EqualValues(t, 2, kept.reported.Load())
-		require.Equal(t, 500, quotaOf(t, cfg))
-
-		s = newScript(fail(403, "InvalidSignatureException"))
-		require.Error(t, describe(t, setup(t, s, option)))
-		require.Equal(t, 1, s.requests(), "the clocks agree")
-	})
-}
-
 // TestCallForCredentialsIsACallOfItsOwn: another client fetches the credentials of a client,
 // inside an attempt.
 func TestCallForCredentialsIsACallOfItsOwn(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		option, kept := adaptiveMode(standard.Config{})
-		cfg := setup(t, newScript(say(200, "{}")), option)
+		cfg := installed(t, newScript(say(200, "{}")), option)
 		inner := newScript(stsError("Throttling"), stsError("Throttling"), stsError("AccessDenied"))
-		fetching := setup(t, inner, option)
+		fetching := installed(t, inner, option)
 		cfg.Credentials = aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
 			_, err := sts.NewFromConfig(fetching).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 			return aws.Credentials{}, err
@@ -274,12 +175,11 @@ func home(t *testing.T) {
 }
 
 func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		inner, err := standard.New(standard.Config{MaxAttempts: 4})
 		require.NoError(t, err)
 		s := newScript(fail(500, ""))
-		cfg := setup(t, s, awssdk.WithStrategy(struct{ retry.Strategy }{inner}))
+		cfg := installed(t, s, awssdk.WithStrategy(struct{ retry.Strategy }{inner}))
 		require.Equal(t, 4, cfg.Retryer().MaxAttempts())
 		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 4")
 		require.Equal(t, 4, s.requests())
@@ -299,12 +199,11 @@ func (s planned) Plan(op retry.Operation) retry.Plan {
 }
 
 func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		inner, err := standard.New(standard.Config{})
 		require.NoError(t, err)
 		strategy, s := planned{inner, new(atomic.Int64)}, newScript(fail(500, ""))
-		client := dynamodb.NewFromConfig(setup(t, s, awssdk.WithStrategy(strategy)))
+		client := dynamodb.NewFromConfig(installed(t, s, awssdk.WithStrategy(strategy)))
 		total := 0
 		for _, attempts := range []int{5, 2, 3} {
 			strategy.attempts.Store(int64(attempts))

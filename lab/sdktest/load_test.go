@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -143,8 +144,7 @@ func TestCredentialsAreFetchedWithTheStrategy(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			s.prepare(t)
 			t.Setenv("AWS_MAX_ATTEMPTS", "2")
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				events := map[retry.EventKind]int{}
 				observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 					if events[e.Kind]++; e.Kind == retry.RetryScheduled {
@@ -177,8 +177,7 @@ func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
 	for _, s := range sources {
 		t.Run(s.name, func(t *testing.T) {
 			s.prepare(t)
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				client := newScript(func(r *http.Request) (*http.Response, error) {
 					if strings.Contains(r.Header.Get("X-Amz-Target"), "DescribeTable") {
 						return response(200, "{}"), nil
@@ -216,8 +215,7 @@ func TestMetadataNeverWaitsLongerThanWithTheSDKAlone(t *testing.T) {
 		"refuses":     {fail(404, "")},
 		"silent":      {func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }},
 	} {
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
+		synctest.Test(t, func(t *testing.T) {
 			fetch := func(cfg aws.Config) (took time.Duration, err error) {
 				began := time.Now()
 				_, err = cfg.Credentials.Retrieve(t.Context())
@@ -250,8 +248,7 @@ func TestMetadataNeverWaitsLongerThanWithTheSDKAlone(t *testing.T) {
 
 // TestMetadataClientOfAConfig makes a client of instance metadata from a config.
 func TestMetadataClientOfAConfig(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(fail(500, ""), identity, fail(500, ""), fail(500, ""), say(200, "role"))
 		cfg := installed(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: time.Millisecond}})))
 		began := time.Now()
@@ -355,8 +352,7 @@ func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 		{adaptiveShared, 200, 20, 500},
 		{adaptiveShared, 200, 20, 5000},
 	} {
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
+		synctest.Test(t, func(t *testing.T) {
 			sts, began := &limitedSTS{limit: 10}, time.Now()
 			failures[r] = assume(t, r, sts)
 			require.Equal(t, r.accounts, failures[r]+sts.answered)

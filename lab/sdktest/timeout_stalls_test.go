@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -174,8 +175,7 @@ func TestTheDeadlineOfTheCallIsNoTimeoutOfAnAttempt(t *testing.T) {
 	for where, stall := range map[string]answerFunc{"before the headers": stalled, "in the body": cut} {
 		for whose, config := range retryers() {
 			t.Run(where+"/"+whose, func(t *testing.T) {
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
+				synctest.Test(t, func(t *testing.T) {
 					s := newScript(fail(503, ""), stall, say(200, "{}"))
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 					defer cancel()
@@ -210,8 +210,7 @@ func limitAttempts(o *dynamodb.Options) {
 func TestALimitOfAMiddlewareIsNotTheCallers(t *testing.T) {
 	for whose, config := range retryers() {
 		t.Run(whose, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				final := newScript(stalled, say(200, "{}"))
 				require.ErrorIs(t, describe(t, config(t, final), limitAttempts), context.DeadlineExceeded)
 				require.Equal(t, 1, final.requests())

@@ -47,8 +47,7 @@ func after(d time.Duration, answer answerFunc) answerFunc {
 }
 
 func TestAttemptTimeoutIsRetriedAsATimeoutAndGrows(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		var failures []retry.Event
 		observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
 			if e.Kind == retry.AttemptEnded {
@@ -83,8 +82,7 @@ func TestAttemptTimeoutIsRetriedAsATimeoutAndGrows(t *testing.T) {
 }
 
 func TestAttemptThatIsAnsweredInTimeIsLeftAlone(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(after(1999*time.Millisecond, fail(503, "")), after(2001*time.Millisecond, say(200, "{}")))
 		require.NoError(t, describe(t, installed(t, s, hermetic(noBackoff()), awssdk.WithAttemptTimeout(growing))))
 		require.Equal(t, 2, s.requests())
@@ -125,8 +123,7 @@ func TestBodyThatIsHandedToTheCallerIsNeverCut(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				var sent *http.Request
 				client := answerFunc(func(r *http.Request) (*http.Response, error) {
 					sent = r
@@ -175,8 +172,7 @@ func TestTimeOfAnUploadCountsFromItsLastPart(t *testing.T) {
 		"the connection takes none": {nil, -1, time.Second, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				client := answerFunc(func(r *http.Request) (*http.Response, error) {
 					part := make([]byte, 1)
 					for range c.body {
@@ -235,8 +231,7 @@ func TestUploadThatWaitsInTheKernelIsSentOnce(t *testing.T) {
 	} {
 		for _, rate := range []int{130, 250, 1000} { // KiB a second
 			t.Run(fmt.Sprintf("%s, %d KiB/s", name, rate), func(t *testing.T) {
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
+				synctest.Test(t, func(t *testing.T) {
 					requests := 0
 					cfg := config(t, answerFunc(func(r *http.Request) (*http.Response, error) {
 						requests++
@@ -276,8 +271,7 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 		}}), func(*retry.Operation) {}, time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				takes, requests := time.Duration(0), 0
 				service := answerFunc(func(r *http.Request) (*http.Response, error) {
 					requests++
@@ -333,8 +327,7 @@ func TestTheCallersEndComesBeforeTheTimeout(t *testing.T) {
 		}, context.Canceled},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				ctx, cancel := c.end(t.Context())
 				defer cancel()
 				s := newScript(stalled)
@@ -389,8 +382,7 @@ func TestTimeoutOfACallOfTheSDKDiffersByOperation(t *testing.T) {
 		}, time.Hour, 1, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				s := newScript(after(c.takes, say(200, "{}")))
 				cfg := installed(t, s, hermetic(noBackoff(), awsretry.WithMaxAttempts(2)), awssdk.WithAttemptTimeout(c.timeout))
 				if err := c.call(t.Context(), cfg); c.want == "" {
@@ -409,8 +401,7 @@ func TestTimeoutOfACallOfTheSDKDiffersByOperation(t *testing.T) {
 
 // TestTimeoutCostsNoGoroutine counts them during the exchange.
 func TestTimeoutCostsNoGoroutine(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		count := func(opts ...awssdk.Option) (n int) {
 			client := answerFunc(func(*http.Request) (*http.Response, error) {
 				synctest.Wait()
@@ -449,8 +440,7 @@ func TestTimeoutHoldsForClientsOfTheConfigAndForNoOthers(t *testing.T) {
 		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				s, cfg := limited(t)
 				c.change(t, &cfg)
 				require.NoError(t, describe(t, cfg))
@@ -475,8 +465,7 @@ func TestTimeoutOfACallIsNotThatOfCallsInside(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				s := newScript(after(3*time.Second, say(200, "{}")))
 				cfg := installed(t, newScript(say(200, "{}")), hermetic(), awssdk.WithAttemptTimeout(growing))
 				inside := sqs.NewFromConfig(cfg, func(o *sqs.Options) {
@@ -509,8 +498,7 @@ func TestTimeoutOfTheSDKOutOfRange(t *testing.T) {
 
 // TestABodyThatCannotBeSentAgainIsNotRetried has an upload from a reader without Seek.
 func TestABodyThatCannotBeSentAgainIsNotRetried(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(stalled)
 		cfg := installed(t, s, hermetic(), awssdk.WithAttemptTimeout(growing))
 		_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
@@ -538,8 +526,7 @@ func TestTimeoutOverConnections(t *testing.T) {
 		"it takes nothing of the body": {0, time.Hour, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				network := pipenet.New()
 				over, end := context.WithCancel(t.Context())
 				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
