@@ -73,24 +73,6 @@ func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
 	})
 }
 
-func TestPaginatorRetriesEachPage(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newScript(
-			say(200, `{"TableNames":["a"],"LastEvaluatedTableName":"a"}`), fail(500, ""),
-			say(200, `{"TableNames":["b"],"LastEvaluatedTableName":"b"}`), throttle, throttle,
-			say(200, `{"TableNames":["c"]}`))
-		pages := dynamodb.NewListTablesPaginator(dynamodb.NewFromConfig(installed(t, s, hermetic())), &dynamodb.ListTablesInput{})
-		var names []string
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			require.NoError(t, err)
-			names = append(names, page.TableNames...)
-		}
-		require.Equal(t, []string{"a", "b", "c"}, names)
-		require.Equal(t, 6, s.requests())
-	})
-}
-
 func TestInstallTwiceIsTheLastOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first, before := adaptiveMode(standard.Config{})
@@ -213,21 +195,6 @@ func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
 			require.Equal(t, total, s.requests())
 		}
 	})
-}
-
-// TestWhatTheSDKResolvedIsResolvedAgain: it does not count as a value that code has set.
-func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
-	home(t)
-	cfg, err := config.LoadDefaultConfig(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, aws.RetryModeStandard, cfg.RetryMode)
-	elsewhere := map[string]string{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "6"}
-	require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithEnv(func(name string) (string, bool) {
-		value, ok := elsewhere[name]
-		return value, ok
-	}))))
-	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode)
-	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
 }
 
 // What code has given to the SDK counts like WithMaxAttempts, and WithSettings overrides it.

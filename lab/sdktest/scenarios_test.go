@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -15,7 +16,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/aws/smithy-go"
@@ -123,7 +126,9 @@ var reasons = map[error]string{
 // outcomeIn says why a call failed after so many attempts: the code of the service, but for that of broken, and our reason.
 func outcomeIn(t *testing.T, err error, attempts int) (text string) {
 	t.Helper()
-	if api, ok := errors.AsType[smithy.APIError](err); ok && api.ErrorCode() != "Broken" {
+	api, ok := errors.AsType[smithy.APIError](err)
+	isBroken := ok && api.ErrorCode() == "Broken"
+	if ok && !isBroken {
 		text = "; " + strings.TrimSuffix(api.ErrorCode(), "Exception")
 	}
 	refusal, ok := errors.AsType[*retry.Error](err)
@@ -133,9 +138,18 @@ func outcomeIn(t *testing.T, err error, attempts int) (text string) {
 			text += fmt.Sprint(" after ", refusal.Attempts)
 		}
 	}
+	if late, found := errors.AsType[*retry.AttemptTimeoutError](err); found {
+		text += fmt.Sprint("; timed out after ", late.After)
+		require.ErrorContains(t, err, fmt.Sprint("attempt timed out after ", late.After))
+		require.NotErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, context.Canceled)
+	}
 	if _, usedUp := errors.AsType[*sdkretry.MaxAttemptsError](err); usedUp && ok {
 		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
 		require.NotContains(t, err.Error(), "client-side", "the text is the SDK's")
+	}
+	if err != nil && text == "" && !isBroken {
+		return "; fails"
 	}
 	return text
 }
@@ -216,6 +230,25 @@ func send(ctx context.Context, cfg aws.Config) error {
 	return err
 }
 
+// putOnce puts a body that cannot be rewound.
+func putOnce(ctx context.Context, cfg aws.Config) error {
+	return put(ctx, cfg, onlyReader{strings.NewReader("text")}, 4)
+}
+
+func putLarge(ctx context.Context, cfg aws.Config) error {
+	return put(ctx, cfg, strings.NewReader(strings.Repeat("x", 4<<20)), 4<<20)
+}
+
+// put puts a body that is not part of the signature, and so is read only once for each attempt.
+func put(ctx context.Context, cfg aws.Config, body io.Reader, size int64) error {
+	_, err := s3.NewFromConfig(cfg).PutObject(ctx, &s3.PutObjectInput{
+		Bucket: aws.String("b"), Key: aws.String("k"), Body: body, ContentLength: &size,
+	}, s3.WithAPIOptions(v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware), func(o *s3.Options) {
+		o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+	})
+	return err
+}
+
 func whoAmI(ctx context.Context, cfg aws.Config) error {
 	_, err := sts.NewFromConfig(cfg).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 	return err
@@ -277,14 +310,28 @@ func scenarios() map[string]scenario {
 	whoIs := say(200, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>`+
 		`<Arn>arn:aws:iam::1:user/a</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`)
 	ahead := time.Date(2000, 1, 1, 2, 0, 0, 0, time.UTC).Format(http.TimeFormat) // bubbles begin two hours earlier
-	poll := []awssdk.Option{withOperation(func(op *retry.Operation) { op.LongPolling = true })}
+	marked := []awssdk.Option{withOperation(func(op *retry.Operation) { op.LongPolling = true })}
+	const poll = 20 * time.Second
+	choose := retry.TimeoutFunc(func(op retry.Operation) retry.AttemptTimeout {
+		if op.Name == "ReceiveMessage" {
+			return retry.FixedTimeout{First: poll + time.Second}
+		}
+		return nil
+	})
+	timed := func(timeout retry.AttemptTimeout, attempts int) []awssdk.Option {
+		return append(set(attempts), awssdk.WithAttemptTimeout(timeout))
+	}
 	return map[string]scenario{
-		"success":                    {says: all(ok), want: "1 of 4"},
-		"success after retries":      {says: all(broken, throttle, ok), want: "3 of 4 25ms 2s; 1 throttled; quota -14"},
-		"throttles":                  {says: all(slow), want: "4 of 4 2s 2s 4s; 4 throttled; quota -15; Throttling; used up"},
+		"success":               {says: all(ok), want: "1 of 4"},
+		"success after retries": {says: all(broken, throttle, ok), want: "3 of 4 25ms 2s; 1 throttled; quota -14"},
+		"throttles": {
+			says: all(slow), want: "4 of 4 2s 2s 4s; 4 throttled; quota -15; Throttling; used up",
+		},
 		"client error":               {says: all(odd), want: "1 of 4; Odd"},
 		"client error after a retry": {says: all(broken, odd), want: "2 of 4 25ms; quota -14; Odd"},
-		"no connection":              {says: all(refuse(syscall.ECONNREFUSED)), want: "4 of 4 25ms 50ms 100ms; quota -42; used up"},
+		"no connection": {
+			says: all(refuse(syscall.ECONNREFUSED)), want: "4 of 4 25ms 50ms 100ms; quota -42; used up",
+		},
 
 		"attempts of DynamoDB":        {standard: true, want: "4 of 4 25ms 50ms 100ms; quota -42; used up"},
 		"attempts of other services":  {call: listQueues, want: "3 of 3 50ms 100ms; quota -28; used up"},
@@ -292,19 +339,16 @@ func scenarios() map[string]scenario {
 		"attempts of the settings":    {opts: set(6), want: "6 of 6 25ms 50ms 100ms 200ms 400ms; quota -70; used up"},
 		"one attempt of the settings": {opts: set(1), want: "1 of 1; used up"},
 		"more attempts of the operation": {
-			opts: withAttempts(10),
-			want: "10 of 10 25ms 50ms 100ms 200ms 400ms 800ms 1.6s 3.2s 6.4s; quota -126; used up",
+			opts: withAttempts(10), want: "10 of 10 25ms 50ms 100ms 200ms 400ms 800ms 1.6s 3.2s 6.4s; quota -126; used up",
 		},
 		"fewer attempts of the operation": {opts: withAttempts(2), want: "2 of 2 25ms; quota -14; used up"},
 		"one attempt of the operation":    {opts: withAttempts(1), want: "1 of 1; used up"},
 		"no attempts of the operation":    {opts: withAttempts(0), want: "4 of 4 25ms 50ms 100ms; quota -42; used up"},
 		"the operation allows fewer": {
-			opts: append(withAttempts(3), set(7)...),
-			want: "3 of 3 25ms 50ms; quota -28; used up",
+			opts: append(withAttempts(3), set(7)...), want: "3 of 3 25ms 50ms; quota -28; used up",
 		},
 		"the call allows fewer": {
-			opts: withAttempts(10), call: calling(attempts(5)),
-			want: "5 of 5 25ms 50ms 100ms 200ms; quota -56; used up",
+			opts: withAttempts(10), call: calling(attempts(5)), want: "5 of 5 25ms 50ms 100ms 200ms; quota -56; used up",
 		},
 		"the client allows fewer":    {opts: set(6), call: calling(attempts(2)), want: "2 of 2 25ms; quota -14; used up"},
 		"attempts of a verdict":      {says: all(noHost), config: few, want: "2 of 4 25ms; quota -14; used up"},
@@ -328,57 +372,47 @@ func scenarios() map[string]scenario {
 
 		"delays of v2.0": {opts: v20, want: "3 of 3 1s 2s; quota -10; used up"},
 		"delays after throttles": {
-			standard: true, says: all(slow),
-			want: "4 of 4 1s 2s 4s; quota -15; Throttling; used up",
+			standard: true, says: all(slow), want: "4 of 4 1s 2s 4s; quota -15; Throttling; used up",
 		},
 		"hint below the delay in v2.0": {says: all(hint("10")), opts: v20, want: "3 of 3 1s 2s; quota -10; used up"},
 		"hint in v2.0":                 {says: all(hint("8000")), opts: v20, want: "3 of 3 8s 8s; quota -10; used up"},
 		"hint beyond the longest delay in v2.0": {
-			says: all(hint("90000")), opts: v20,
-			want: "3 of 3 20s 20s; quota -10; used up",
+			says: all(hint("90000")), opts: v20, want: "3 of 3 20s 20s; quota -10; used up",
 		},
 		"hint of more than 64 bits in v2.0": {
-			says: all(hint("9223372036854775808")), opts: v20,
-			want: "3 of 3 1s 2s; quota -10; used up",
+			says: all(hint("9223372036854775808")), opts: v20, want: "3 of 3 1s 2s; quota -10; used up",
 		},
 		"hint":                   {standard: true, says: all(hint("3000")), want: "4 of 4 3s 3s 3s; quota -42; used up"},
 		"hint beyond the window": {says: all(hint("60000")), want: "4 of 4 5.025s 5.05s 5.1s; quota -42; used up"},
 		"hint that is no number": {says: all(hint("soon")), want: "4 of 4 25ms 50ms 100ms; quota -42; used up"},
 		"hints above MaxHint": {
-			says: all(hint("25000"), hint("60000"), ok), config: halfMinute,
-			want: "3 of 4 25s 30s; quota -14",
+			says: all(hint("25000"), hint("60000"), ok), config: halfMinute, want: "3 of 4 25s 30s; quota -14",
 		},
 		"hint above MaxHint in v2.0": {says: all(hint("60000"), ok), config: halfMinute, opts: v20, want: "2 of 3 30s"},
 
 		"long poll without quota":   {config: empty, call: receive, want: "1 of 3 until 50ms; no quota"},
 		"older long poll, no quota": {config: empty, call: receiveUntold, want: "1 of 3 until 50ms; no quota"},
 		"long poll with a hint, without quota": {
-			says: all(hint("2000")), config: empty, call: receive,
-			want: "1 of 3 until 2s; no quota",
+			says: all(hint("2000")), config: empty, call: receive, want: "1 of 3 until 2s; no quota",
 		},
 		"older long poll with a hint, no quota": {
-			says: all(hint("2000")), config: empty, call: receiveUntold,
-			want: "1 of 3 until 2s; no quota",
+			says: all(hint("2000")), config: empty, call: receiveUntold, want: "1 of 3 until 2s; no quota",
 		},
 		"long poll without quota in v2.0": {config: empty, opts: v20, call: receive, want: "1 of 3; no quota"},
 		"no long poll, without quota":     {config: empty, call: send, want: "1 of 3; no quota"},
 		"long poll of the program without quota": {
-			config: empty, opts: poll, call: send,
-			want: "1 of 3 until 50ms; no quota",
+			config: empty, opts: marked, call: send, want: "1 of 3 until 50ms; no quota",
 		},
 		"long poll without quota, canceled": {
-			config: empty, call: receive, ends: canceledAt(20 * ms),
-			want: "1 of 3 until 20ms; no quota",
+			config: empty, call: receive, ends: canceledAt(20 * ms), want: "1 of 3 until 20ms; no quota",
 		},
 		"older long poll, no quota, canceled": {
-			config: empty, call: receiveUntold, ends: canceledAt(20 * ms),
-			want: "1 of 3 until 20ms; no quota",
+			config: empty, call: receiveUntold, ends: canceledAt(20 * ms), want: "1 of 3 until 20ms; no quota",
 		},
 
 		"backoff after the deadline": {config: patient, ends: deadlineAt(150 * ms), want: "1 of 4; deadline"},
 		"send wait after the deadline": {
-			says: all(slow), config: atOnce, ends: deadlineAt(150 * ms),
-			want: "1 of 4; 1 throttled; Throttling; deadline",
+			says: all(slow), config: atOnce, ends: deadlineAt(150 * ms), want: "1 of 4; 1 throttled; Throttling; deadline",
 		},
 		"no limit of the time":                 {config: elapsed(0), want: "3 of 3 1s 2s; quota -28; used up"},
 		"limit of the time in the first delay": {config: elapsed(time.Second - 1), want: "1 of 3; elapsed"},
@@ -391,8 +425,7 @@ func scenarios() map[string]scenario {
 			want:   "3 of 3 1s 2s; quota -28; used up",
 		},
 		"canceled in the backoff": {
-			standard: true, says: all(slow), ends: canceledAt(300 * ms),
-			want: "1 of 4 until 300ms; Throttling; canceled",
+			standard: true, says: all(slow), ends: canceledAt(300 * ms), want: "1 of 4 until 300ms; Throttling; canceled",
 		},
 		"canceled in the send wait": {
 			says: all(slow), config: atOnce, ends: canceledAt(300 * ms),
@@ -407,6 +440,47 @@ func scenarios() map[string]scenario {
 		},
 		"clocks agree": {says: all(fail(403, "InvalidSignatureException")), want: "1 of 4; InvalidSignature"},
 
+		"timeout": {
+			says: all(hangs), opts: timed(growing, 3),
+			want: "3 of 3 2.025s 4.05s until 8s; quota -28; used up; timed out after 8s",
+		},
+		"answers in time": {
+			says: all(after(1999*ms, broken), after(2001*ms, ok)), opts: timed(growing, 3),
+			want: "2 of 3 2.024s until 2.001s",
+		},
+		"deadline before the timeout": {
+			says: all(hangs), opts: timed(growing, 3), ends: deadlineAt(time.Second), want: "1 of 3 until 1s; canceled",
+		},
+		"deadline in a body": {
+			says: all(broken, cut), ends: deadlineAt(time.Second), want: "2 of 4 25ms until 975ms; quota -14; canceled",
+		},
+		"canceled in a body": {
+			says: all(broken, cut), ends: canceledAt(time.Second), want: "2 of 4 25ms until 975ms; quota -14; canceled",
+		},
+		"canceled before the timeout": {
+			says: all(hangs), opts: timed(growing, 3), ends: canceledAt(time.Second), want: "1 of 3 until 1s; canceled",
+		},
+		"timeout of a body that cannot be sent again": {
+			says: all(hangs), opts: timed(growing, 3), call: putOnce, want: "1 of 3 until 2s; timed out after 2s",
+		},
+		"timeout of a body of 4 MiB": {
+			says: all(hangs), opts: timed(retry.FixedTimeout{First: time.Second}, 2), call: putLarge,
+			want: "2 of 2 33.05s until 33s; quota -14; used up; timed out after 33s",
+		},
+		"timeout that long polls have not": {
+			says: all(after(poll, ok)), opts: timed(growing, 2), call: receive, want: "1 of 2 until 20s",
+		},
+		"timeout of long polls": {
+			says: all(after(2*poll, ok)), opts: timed(choose, 2), call: receive,
+			want: "2 of 2 21.05s until 21s; quota -14; used up; timed out after 21s",
+		},
+		"timeout of other operations": {
+			says: all(after(time.Hour, ok)), opts: timed(choose, 2), want: "1 of 2 until 1h0m0s",
+		},
+		"timeout of no function": {
+			says: all(after(time.Hour, ok)), opts: timed(retry.TimeoutFunc(nil), 2), want: "1 of 2 until 1h0m0s",
+		},
+
 		"code of STS": {says: all(stsError("IDPCommunicationError"), whoIs), call: whoAmI, want: "2 of 3 50ms"},
 		"code of STS until the end": {
 			says: all(stsError("IDPCommunicationError")), call: whoAmI,
@@ -414,8 +488,7 @@ func scenarios() map[string]scenario {
 		},
 		"throttle of STS": {says: all(stsError("Throttling"), whoIs), call: whoAmI, want: "2 of 3 2s; 1 throttled"},
 		"other code of STS": {
-			says: all(stsError("InvalidIdentityToken"), whoIs), call: whoAmI,
-			want: "1 of 3; InvalidIdentityToken",
+			says: all(stsError("InvalidIdentityToken"), whoIs), call: whoAmI, want: "1 of 3; InvalidIdentityToken",
 		},
 		"waiter": {
 			says: all(fail(400, "ResourceNotFoundException"), broken, say(200, `{"Table":{"TableStatus":"ACTIVE"}}`)),
@@ -445,40 +518,33 @@ func scenariosAround() map[string]scenario {
 	return map[string]scenario{
 		"grants": {opts: withAttempts(4), wrap: in(granting), want: "4 of 4 25ms 50ms 100ms; quota -42; used up"},
 		"wants and grants": {
-			random: true, opts: withAttempts(4), wrap: in(grantingAll),
-			want: "4 of 4; used up after 1",
+			random: true, opts: withAttempts(4), wrap: in(grantingAll), want: "4 of 4; used up after 1",
 		},
 		"asks, wants and grants": {
-			opts: withAttempts(4), wrap: in(askingAll),
-			want: "4 of 4 25ms 50ms 100ms; quota -42; used up",
+			opts: withAttempts(4), wrap: in(askingAll), want: "4 of 4 25ms 50ms 100ms; quota -42; used up",
 		},
 		"grants with its own delay": {opts: withAttempts(4), wrap: func(r aws.Retryer) aws.Retryer {
 			return sdkretry.AddWithMaxBackoffDelay(grants{v2(r)}, time.Second)
 		}, want: "4 of 4 1s 1s 1s until 1s; quota -42; used up"},
 		"grants without quota": {random: true, config: empty, wrap: in(granting), want: "4 of 4; used up after 1"},
 		"grants what we do not retry": {
-			random: true, says: all(odd), wrap: in(grantingAll),
-			want: "4 of 4; Odd; used up after 1",
+			random: true, says: all(odd), wrap: in(grantingAll), want: "4 of 4; Odd; used up after 1",
 		},
 		"grants it with the older interface": {
 			random: true, says: all(odd), wrap: func(r aws.Retryer) aws.Retryer { return older{grantingAll(v2(r))} },
 			want: "4 of 4; Odd; used up after 1",
 		},
 		"grants it twice": {
-			random: true, says: all(odd), wrap: most(grantingAll, 2),
-			want: "2 of 2; Odd; used up after 1",
+			random: true, says: all(odd), wrap: most(grantingAll, 2), want: "2 of 2; Odd; used up after 1",
 		},
 		"retries all": {
-			says: all(odd), wrap: most(deaf, 5),
-			want: "5 of 5 25ms 50ms 100ms 200ms; quota -56; Odd; used up",
+			says: all(odd), wrap: most(deaf, 5), want: "5 of 5 25ms 50ms 100ms 200ms; quota -56; Odd; used up",
 		},
 		"asks and retries all": {
-			says: all(odd), wrap: most(overruling, 5),
-			want: "5 of 5 25ms 50ms 100ms 200ms; quota -56; Odd; used up",
+			says: all(odd), wrap: most(overruling, 5), want: "5 of 5 25ms 50ms 100ms 200ms; quota -56; Odd; used up",
 		},
 		"retries all until MaxElapsed": {
-			says: all(odd), config: short, wrap: most(deaf, 5),
-			want: "4 of 5 25ms 50ms 100ms; quota -42; Odd; elapsed",
+			says: all(odd), config: short, wrap: most(deaf, 5), want: "4 of 5 25ms 50ms 100ms; quota -42; Odd; elapsed",
 		},
 		"asks and retries all until MaxElapsed": {
 			says: all(odd), config: short, wrap: most(overruling, 5),
@@ -506,8 +572,7 @@ func scenariosAround() map[string]scenario {
 			want: "1 of 4 until 1ns; 1 throttled; Throttling; held back",
 		},
 		"delays of 1 s at most": {
-			says: all(broken, broken, ok), config: patient, ends: soon, wrap: in(capped),
-			want: "3 of 4 1s 1s; quota -14",
+			says: all(broken, broken, ok), config: patient, ends: soon, wrap: in(capped), want: "3 of 4 1s 1s; quota -14",
 		},
 		"the same around one that retries all": {
 			says: all(broken, broken, ok), config: patient, ends: soon, wrap: in(func(r aws.RetryerV2) aws.RetryerV2 { return capped(deaf(r)) }),
