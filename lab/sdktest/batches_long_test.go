@@ -6,23 +6,16 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net/http"
-	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis/types"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 )
 
 // TestBatchesLargerThanTheBurstGetTheRate prints a table with -v, for which the clients beside adaptive mode play too:

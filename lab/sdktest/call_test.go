@@ -42,6 +42,26 @@ func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
 	}
 }
 
+// TestOperationMayHaveFewerAttempts: a function of the user may say so, for example where a
+// loop around the call retries.
+func TestOperationMayHaveFewerAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(fail(500, ""))
+		cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(ctx context.Context, op retry.Operation, _ any) retry.Operation {
+			if _, nested := retry.AttemptFrom(ctx); nested {
+				op.MaxAttempts = 1
+			}
+			return op
+		}))
+		strategy := strategyOf(t, cfg)
+		_, err := retry.Do(t.Context(), strategy, retry.Operation{}, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, describeWith(ctx, cfg)
+		})
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.Equal(t, 3, s.requests(), "not nine")
+	})
+}
+
 func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		option, kept := adaptiveMode(standard.Config{})

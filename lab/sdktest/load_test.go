@@ -140,59 +140,37 @@ func (s source) prepare(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreFetchedWithTheStrategy: the clients that fetch credentials retry as the
-// settings say, and have scopes of their own.
+// TestCredentialsAreFetchedWithTheStrategy: the clients that fetch credentials retry as the settings say, and have scopes of
+// their own although the context of the call that they are fetched for names its service.
 func TestCredentialsAreFetchedWithTheStrategy(t *testing.T) {
 	for _, s := range sources {
 		t.Run(s.name, func(t *testing.T) {
 			s.prepare(t)
 			t.Setenv("AWS_MAX_ATTEMPTS", "2")
 			synctest.Test(t, func(t *testing.T) {
-				events := map[retry.EventKind]int{}
+				retries := 0
 				observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if events[e.Kind]++; e.Kind == retry.RetryScheduled {
+					if e.Kind == retry.RetryScheduled {
+						retries++
 						require.Equal(t, s.service, e.Operation.Service)
 						require.NotEmpty(t, e.Operation.Name)
 					}
 				}))
-				client := newScript(fail(503, ""), identity)
-				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
-				require.NoError(t, err)
-				credentials, err := cfg.Credentials.Retrieve(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, "ID", credentials.AccessKeyID)
-				require.Equal(t, 1, events[retry.RetryScheduled])
-
-				client = newScript(fail(503, ""))
-				cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
-				require.NoError(t, err)
-				_, err = cfg.Credentials.Retrieve(t.Context())
-				require.Error(t, err)
-				require.Equal(t, map[bool]int{false: 2, true: 6}[s.service == "ec2imds"], client.requests(), "IMDS asks for a token first")
-			})
-		})
-	}
-}
-
-// TestCredentialsOfACallHaveAScopeOfTheirOwn: the context of the call that they are fetched for
-// names its service.
-func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
-	for _, s := range sources {
-		t.Run(s.name, func(t *testing.T) {
-			s.prepare(t)
-			synctest.Test(t, func(t *testing.T) {
-				client := newScript(func(r *http.Request) (*http.Response, error) {
+				load := func(client *script) aws.Config {
+					cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
+					require.NoError(t, err)
+					return cfg
+				}
+				cfg := load(newScript(fail(503, ""), func(r *http.Request) (*http.Response, error) {
 					if strings.Contains(r.Header.Get("X-Amz-Target"), "DescribeTable") {
 						return response(200, "{}"), nil
 					}
 					return identity(r)
-				})
-				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...))
-				require.NoError(t, err)
+				}))
 				require.NoError(t, describe(t, cfg))
-				strategy, _ := awssdk.StrategyOf(cfg)
+				require.Equal(t, 1, retries)
 				var found []retry.ScopeKey
-				for _, scope := range strategy.Snapshot().Scopes[1:] {
+				for _, scope := range strategyOf(t, cfg).Snapshot().Scopes[1:] {
 					if scope.Key.Service != "dynamodb" {
 						found = append(found, scope.Key)
 					}
@@ -200,6 +178,11 @@ func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
 				require.Len(t, found, 1)
 				require.Equal(t, s.service, found[0].Service)
 				require.Equal(t, s.service == "sts" || s.service == "sso", found[0].Region == "eu-central-1")
+
+				client := newScript(fail(503, ""))
+				_, err := load(client).Credentials.Retrieve(t.Context())
+				require.Error(t, err)
+				require.Equal(t, map[bool]int{false: 2, true: 6}[s.service == "ec2imds"], client.requests(), "IMDS asks for a token first")
 			})
 		})
 	}

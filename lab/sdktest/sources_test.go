@@ -8,6 +8,7 @@ import (
 	"os"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 )
 
@@ -91,15 +93,35 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 		value, ok := map[string]string{"AWS_PROFILE": "both", "HOME": "home"}[name]
 		return value, ok
 	})
+	zero := map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "work/odd"}
+	quoted := map[string]string{"AWS_CONFIG_FILE": "work/odd"}
+	limit := awsretry.WithConfig(adaptive.Config{MaxSendWait: 1})
 	for _, c := range []struct {
 		name     string
 		env      map[string]string
 		load     []load
 		byHand   int
 		settings []awsretry.Option
+		mode     string // if it matters
 		attempts int
 		err      string
 	}{
+		{name: "none", env: zero, mode: "standard", attempts: 7},
+		{name: "profile, odd values", env: zero, settings: []awsretry.Option{awsretry.WithProfile("x")}, err: `AWS_MAX_ATTEMPTS: "0"`},
+		{name: "profile with such a value", env: quoted, settings: []awsretry.Option{awsretry.WithProfile("y")}, err: `work/odd:7: [profile y] max_attempts: "-1"`},
+		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithProfile("z")}, err: `profile "z" not found`},
+		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, mode: "standard", attempts: 30},
+		{name: "attempts, odd values", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, mode: "standard", attempts: 2},
+		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, mode: "standard", attempts: 7},
+		{name: "default attempts, odd values", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 9})}, mode: "standard", attempts: 9},
+		{name: "default mode that the SDK has", env: quoted, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, mode: "standard", attempts: 7},
+		{name: "default mode", env: map[string]string{"AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, mode: "adaptive", attempts: 3},
+		{name: "mode", env: zero, settings: []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive)}, mode: "adaptive", attempts: 7},
+		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, mode: "standard", attempts: 7},
+		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},
+		{name: "strict reading of a malformed line that the SDK has read", env: map[string]string{"AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, err: "work/malformed:2:"},
+		{name: "strict reading of a malformed line of a file", settings: []awsretry.Option{awsretry.WithStrict(), awsretry.WithConfigFile("work/malformed")}, err: "work/malformed:2:"},
+		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" })}, err: `AWS_MAX_ATTEMPTS: "0"`},
 		{name: "profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
 		{name: "profile beside an option", load: []load{config.WithSharedConfigProfile("busy")}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
 		{name: "profile of a file by option", load: []load{config.WithSharedConfigFiles([]string{"work/config"})}, settings: []awsretry.Option{awsretry.WithProfile("busy")}, attempts: 31},
@@ -125,6 +147,10 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start(t, c.env)
+			writeFiles(t, ".", map[string]string{
+				"work/odd":       "[default]\nmax_attempts = '7'\nretry_mode = standard\n[profile x]\nmax_attempts = 8\n[profile y]\nmax_attempts = -1\n",
+				"work/malformed": "[default]\nmalformed\n",
+			})
 			cfg, err := config.LoadDefaultConfig(t.Context(), c.load...)
 			require.NoError(t, err)
 			cfg.RetryMaxAttempts = cmp.Or(c.byHand, cfg.RetryMaxAttempts)
@@ -135,6 +161,9 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
+			if c.mode != "" {
+				require.Equal(t, c.mode, strategyOf(t, cfg).Snapshot().Mode)
+			}
 			require.Equal(t, c.attempts, cfg.Retryer().MaxAttempts())
 		})
 	}

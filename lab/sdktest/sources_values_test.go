@@ -12,7 +12,6 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -21,10 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -163,56 +159,6 @@ func loadOurs(t *testing.T, opts []load) (cfg aws.Config, err error) {
 func recovered(err *error) {
 	if panicked := recover(); panicked != nil {
 		*err = fmt.Errorf("panics: %v", panicked)
-	}
-}
-
-// TestSettingsBesideWhatOnlyTheSDKAccepts has settings of Install beside values that awsretry
-// refuses. An error of theirs stays one.
-func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
-	zero := map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "work/odd"}
-	quoted := map[string]string{"AWS_CONFIG_FILE": "work/odd"}
-	limit := awsretry.WithConfig(adaptive.Config{MaxSendWait: 1})
-	for _, c := range []struct {
-		name     string
-		env      map[string]string
-		settings []awsretry.Option
-		want     string
-		err      string
-	}{
-		{name: "none", env: zero, want: "standard 7"},
-		{name: "profile", env: zero, settings: []awsretry.Option{awsretry.WithProfile("x")}, err: `AWS_MAX_ATTEMPTS: "0"`},
-		{name: "profile with such a value", env: quoted, settings: []awsretry.Option{awsretry.WithProfile("y")}, err: `work/odd:7: [profile y] max_attempts: "-1"`},
-		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithProfile("z")}, err: `profile "z" not found`},
-		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, want: "standard 30"},
-		{name: "attempts", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, want: "standard 2"},
-		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, want: "standard 7"},
-		{name: "default attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 9})}, want: "standard 9"},
-		{name: "default mode that the SDK has", env: quoted, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, want: "standard 7"},
-		{name: "default mode", env: map[string]string{"AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, want: "adaptive 3"},
-		{name: "mode", env: zero, settings: []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive)}, want: "adaptive 7"},
-		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, want: "standard 7"},
-		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},
-		{name: "strict reading of a malformed line that the SDK has read", env: map[string]string{"AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, err: "work/malformed:2:"},
-		{name: "strict reading of a malformed line of a file", settings: []awsretry.Option{awsretry.WithStrict(), awsretry.WithConfigFile("work/malformed")}, err: "work/malformed:2:"},
-		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" })}, err: `AWS_MAX_ATTEMPTS: "0"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			start(t, c.env)
-			writeFiles(t, ".", map[string]string{
-				"work/odd":       "[default]\nmax_attempts = '7'\nretry_mode = standard\n[profile x]\nmax_attempts = 8\n[profile y]\nmax_attempts = -1\n",
-				"work/malformed": "[default]\nmalformed\n",
-			})
-			cfg, err := config.LoadDefaultConfig(t.Context())
-			require.NoError(t, err)
-			err = awssdk.Install(&cfg, awssdk.WithSettings(c.settings...))
-			if c.err != "" {
-				require.ErrorContains(t, err, c.err)
-				require.Nil(t, cfg.Retryer)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, c.want, numbers(t, cfg))
-		})
 	}
 }
 
