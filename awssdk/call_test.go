@@ -51,6 +51,7 @@ func TestCallEndsWithTheErrorOfItsLastAttempt(t *testing.T) {
 			}
 			_, carries := errors.AsType[*attemptError](err)
 			require.Equal(t, name == "attempts used up", carries, "the SDK has wrapped it")
+			require.Equal(t, name == "attempts used up", errors.Is(err, retry.ErrAttemptsExhausted))
 		})
 	}
 }
