@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"os"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -132,30 +130,6 @@ func TestInstallFailsBeforeItChangesAnything(t *testing.T) {
 	require.ErrorContains(t, awssdk.Install(nil), "without a config")
 }
 
-const sharedConfig = `[default]
-retry_mode = standard
-max_attempts = 4
-
-[profile busy]
-retry_mode = adaptive
-max_attempts = 9
-`
-
-// home sets up an environment with a config file.
-func home(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "config")
-	require.NoError(t, os.WriteFile(path, []byte(sharedConfig), 0o600))
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(dir, "none"),
-		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "",
-		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_REGION": "eu-central-1",
-	} {
-		t.Setenv(name, value)
-	}
-}
-
 func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inner, err := standard.New(standard.Config{MaxAttempts: 4})
@@ -199,7 +173,7 @@ func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
 
 // What code has given to the SDK counts like WithMaxAttempts, and WithSettings overrides it.
 func TestInstallUsesTheFlagsAndTheFileOfAProgram(t *testing.T) {
-	home(t)
+	machine(t, map[string]string{".aws/config": "[default]\nretry_mode = standard\nmax_attempts = 4\n"})
 	var values awsretry.Values
 	flags := flag.NewFlagSet("program", flag.ContinueOnError)
 	values.AddFlags(flags, "aws-")
