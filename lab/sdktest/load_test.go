@@ -24,10 +24,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// machine is the environment and the files of a machine of its own. It returns the home directory.
-func machine(t *testing.T, files map[string]string, environment ...string) (home string) {
+// machine is the environment and the files of a machine of its own.
+func machine(t *testing.T, files map[string]string, environment ...string) {
 	t.Helper()
-	home = t.TempDir()
+	home := t.TempDir()
 	writeFiles(t, home, files)
 	for _, name := range []string{
 		"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_RETRY_MODE",
@@ -42,7 +42,6 @@ func machine(t *testing.T, files map[string]string, environment ...string) (home
 	for i := 0; i+1 < len(environment); i += 2 {
 		t.Setenv(environment[i], environment[i+1])
 	}
-	return home
 }
 
 // writeFiles writes files below a directory.
