@@ -51,32 +51,9 @@ func TestCallEndsWithTheErrorOfItsLastAttempt(t *testing.T) {
 			}
 			_, carries := errors.AsType[*attemptError](err)
 			require.Equal(t, name == "attempts used up", carries, "the SDK has wrapped it")
+			require.Equal(t, name == "attempts used up", errors.Is(err, retry.ErrAttemptsExhausted))
 		})
 	}
-}
-
-func TestWithoutQuotaEachCallGetsAllAttempts(t *testing.T) {
-	t.Parallel()
-	s, err := standard.New(standard.Config{NoQuota: true, Base: 1})
-	require.NoError(t, err)
-	lost := temporary{errors.New("lost")}
-	for range 40 {
-		_, err = inside(t, retryer(t, s), lost, lost, lost)
-		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
-	}
-}
-
-func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
-	t.Parallel()
-	ended := 0
-	s, err := standard.New(standard.Config{Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-		if e.Kind == retry.OperationEnded {
-			ended++
-		}
-	})})
-	require.NoError(t, err)
-	require.Panics(t, func() { _, _ = inside(t, retryer(t, s)) }, "there is no answer")
-	require.Equal(t, 1, ended)
 }
 
 func TestPanicOfAClassifierEndsTheOperation(t *testing.T) {

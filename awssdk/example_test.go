@@ -180,36 +180,6 @@ func ExampleWithSettings() {
 	// Output: 5 adaptive
 }
 
-// Clients of two configs share one strategy.
-func ExampleWithStrategy() {
-	service := failing(0)
-	defer service.Close()
-
-	ctx := context.Background()
-	strategy, err := awsretry.Load(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	for _, region := range []string{"eu-central-1", "us-east-1"} {
-		cfg, err := config.LoadDefaultConfig(ctx, config.WithRegion(region))
-		if err != nil {
-			log.Fatal(err)
-		}
-		if err := awssdk.Install(&cfg, awssdk.WithStrategy(strategy)); err != nil {
-			log.Fatal(err)
-		}
-		service.show(ctx, cfg)
-	}
-	for _, scope := range strategy.Snapshot().Scopes[1:] {
-		fmt.Println(scope.Scope)
-	}
-	// Output:
-	// succeeded, requests: 1
-	// succeeded, requests: 1
-	// cloudformation/eu-central-1
-	// cloudformation/us-east-1
-}
-
 // Reads of objects have the timeout that the guide for S3 asks for, and items one that is learned.
 func ExampleWithAttemptTimeout() {
 	service := failing(1)
@@ -284,24 +254,6 @@ func ExampleRetryer_RetryDelay() {
 	// 1s are due
 	// 1s are due
 	// succeeded, requests: 3
-}
-
-// A call with a context of retry.Once makes one attempt, for example in a loop that retries by
-// itself.
-func Example_once() {
-	service := failing(1)
-	defer service.Close()
-
-	ctx := context.Background()
-	cfg, err := config.LoadDefaultConfig(ctx)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := awssdk.Install(&cfg); err != nil {
-		log.Fatal(err)
-	}
-	service.show(retry.Once(ctx), cfg)
-	// Output: failed, requests: 1
 }
 
 // The error of a call holds that of the service, and why the client gave up.

@@ -54,7 +54,7 @@ func installed(t *testing.T, settings ...awsretry.Option) *sdkRetryer {
 }
 
 // TestOptionsOfTheSDKHaveCounterparts makes failing calls with options of the SDK, and with those that the page about
-// moving names for them.
+// moving names for them. Others are in situations of lab/sdktest.
 func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 	t.Parallel()
 	second := func(attempt int, _ error) (time.Duration, error) { return time.Duration(attempt) * time.Second, nil }
@@ -75,31 +75,6 @@ func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.RateLimiter = ratelimit.None }),
 			here:  []awsretry.Option{awsretry.WithoutQuota()},
 			calls: 50, attempts: 150,
-		},
-		"ratelimit.NewTokenRateLimit": {
-			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.RateLimiter = ratelimit.NewTokenRateLimit(28) }),
-			here:  []awsretry.Option{awsretry.WithStandard(standard.Config{QuotaCapacity: new(28)})},
-			calls: 5, attempts: 5 + 2,
-		},
-		"Backoff": {
-			sdk:   standardOfSDK(setSecond),
-			here:  []awsretry.Option{secondHere},
-			calls: 1, attempts: 3, slept: 3 * time.Second,
-		},
-		"MaxAttempts": {
-			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.MaxAttempts = 5 }),
-			here:  []awsretry.Option{awsretry.WithMaxAttempts(5)},
-			calls: 1, attempts: 5,
-		},
-		"AddWithMaxAttempts": {
-			sdk:   func() aws.Retryer { return sdkretry.AddWithMaxAttempts(sdkretry.NewStandard(), 5) },
-			here:  []awsretry.Option{awsretry.WithMaxAttempts(5)},
-			calls: 1, attempts: 5,
-		},
-		"AddWithErrorCodes": {
-			sdk:  func() aws.Retryer { return sdkretry.AddWithErrorCodes(sdkretry.NewStandard(), "Busy") },
-			here: []awsretry.Option{awsretry.WithClassifier(classify.Also(classify.Code(classify.Codes{"Busy": classify.Transient})))},
-			code: "Busy", calls: 1, attempts: 3,
 		},
 		"Throttles and Retryables": {
 			sdk: standardOfSDK(func(o *sdkretry.StandardOptions) {
@@ -131,14 +106,6 @@ func TestOptionsOfTheSDKHaveCounterparts(t *testing.T) {
 				awsretry.WithMaxAttempts(9), awsretry.WithStandard(standard.Config{ThrottlingCost: 14, QuotaCapacity: new(28)}),
 			},
 			code: "SlowDown", calls: 1, attempts: 3,
-		},
-		"FailOnNoAttemptTokens": {
-			sdk: adaptiveOfSDK(func(o *sdkretry.AdaptiveModeOptions) { o.FailOnNoAttemptTokens = true }),
-			here: []awsretry.Option{
-				awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{NoSendWait: true}),
-				awsretry.WithRandom(func() float64 { return 0 }), // a backoff could bring the token
-			},
-			code: "SlowDown", calls: 1, attempts: 1,
 		},
 		"MaxAttempts 0": {
 			sdk:   standardOfSDK(func(o *sdkretry.StandardOptions) { o.MaxAttempts = 0 }),
@@ -266,23 +233,12 @@ func TestLongestDelaysOfTheSDKHaveCounterparts(t *testing.T) {
 			here: []awsretry.Option{awsretry.WithStandard(standard.Config{Base: 8 * s})},
 			want: []time.Duration{8 * s, 16 * s, 20 * s},
 		},
-		"BaseDelay after a throttle": {
-			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.BaseDelay = 8 * s }),
-			here: []awsretry.Option{awsretry.WithStandard(standard.Config{Base: 8 * s})},
-			code: "SlowDown",
-			want: []time.Duration{1 * s, 2 * s, 4 * s},
-		},
 		"AddWithMaxBackoffDelay": {
 			sdk: sdkretry.AddWithMaxBackoffDelay(sdkretry.NewStandard(), 9*s),
 			here: []awsretry.Option{
 				awsretry.WithMaxBackoff(9 * s), awsretry.WithStandard(standard.Config{Base: 2 * s, ThrottlingBase: 2 * s}),
 			},
 			want: []time.Duration{2 * s, 4 * s, 8 * s, 9 * s},
-		},
-		"BaseDelay 0 and Backoff nil": {
-			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.BaseDelay, o.Backoff = 0, nil }),
-			here: []awsretry.Option{awsretry.WithStandard(standard.Config{Base: 0, Backoff: nil})},
-			want: []time.Duration{50 * ms, 100 * ms, 200 * ms},
 		},
 		"MaxBackoff 0": {
 			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxBackoff = 0 }),

@@ -42,81 +42,53 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	}
 	unavailable := "ServiceUnavailableException"
 	five := make([]int, 5)
+	ofFive, ofRecords := &entries{Entries: five}, func(n int) *entries { return &entries{Records: make([]int, n)} }
+	at := func(entries, results, code string) batch {
+		return batch{service: "Firehose", entries: entries, results: results, code: code}
+	}
+	failures := at("Entries", "Failed", "Code")
 	for _, c := range []struct {
 		name          string
 		row           batch
 		input, output any
 		throttled, of int
 	}{
+		{"results of all", at("Records", "Records", "ErrorCode"), ofRecords(3), &results{Records: code(nil, &throttled, &failed)}, 1, 3},
+		{"results of failures", failures, ofFive, &results{Failed: code(&throttled, &throttled, &failed)}, 2, 5},
+		{"other failures", failures, ofFive, &results{Failed: code(&failed)}, 0, 5},
+		{"nothing failed", failures, ofFive, &results{}, 0, 5},
+		{"no entries in the input", at("", "Errors", "ErrorCode"), &entries{}, &results{Errors: code(&throttled)}, 1, 1},
+		{"no input", at("Entries", "Errors", "ErrorCode"), nil, &results{Errors: code(&throttled)}, 1, 1},
 		{
-			"results of all",
-			batch{entries: "Records", results: "Records", code: "ErrorCode"},
-			&entries{Records: make([]int, 3)}, &results{Records: code(nil, &throttled, &failed)}, 1, 3,
+			"code of one operation", at("Records", "RequestResponses", "ErrorCode"), ofRecords(5),
+			&results{RequestResponses: code(&unavailable, nil, &throttled, nil, nil)}, 2, 5,
 		},
 		{
-			"results of failures",
-			batch{entries: "Entries", results: "Failed", code: "Code"},
-			&entries{Entries: five}, &results{Failed: code(&throttled, &throttled, &failed)}, 2, 5,
+			"entries inside", at("Delete.Objects", "Errors", "Code"), &entries{Delete: &struct{ Objects []int }{five}},
+			&results{Errors: code(&throttled)}, 1, 5,
 		},
 		{
-			"other failures",
-			batch{entries: "Entries", results: "Failed", code: "Code"},
-			&entries{Entries: five}, &results{Failed: code(&failed)}, 0, 5,
-		},
-		{"nothing failed", batch{entries: "Entries", results: "Failed", code: "Code"}, &entries{Entries: five}, &results{}, 0, 5},
-		{
-			"no entries in the input",
-			batch{results: "Errors", code: "ErrorCode"},
-			&entries{}, &results{Errors: code(&throttled)}, 1, 1,
+			"code inside", at("Entries", "Nested", "Error.Code"), ofFive,
+			&results{Nested: []nested{{&code(&throttled)[0]}, {}}}, 1, 5,
 		},
 		{
-			"no input",
-			batch{entries: "Entries", results: "Errors", code: "ErrorCode"},
-			nil, &results{Errors: code(&throttled)}, 1, 1,
+			"several codes of one entry", at("Entries", "Listed", "Errors.ErrorCode"), ofFive,
+			&results{Listed: []listed{{code(&failed, &throttled, &throttled)}, {code(&failed)}}}, 1, 5,
 		},
+		{"pointers", at("Entries", "Pointers", "Code"), ofFive, &results{Pointers: []*codeOf{nil, &code(&throttled)[0]}}, 1, 5},
 		{
-			"code of one operation",
-			batch{entries: "Records", results: "RequestResponses", code: "ErrorCode"},
-			&entries{Records: five}, &results{RequestResponses: code(&unavailable, nil, &throttled, nil, nil)}, 2, 5,
-		},
-		{
-			"entries inside",
-			batch{entries: "Delete.Objects", results: "Errors", code: "Code"},
-			&entries{Delete: &struct{ Objects []int }{five}}, &results{Errors: code(&throttled)}, 1, 5,
-		},
-		{
-			"code inside",
-			batch{entries: "Entries", results: "Nested", code: "Error.Code"},
-			&entries{Entries: five}, &results{Nested: []nested{{&code(&throttled)[0]}, {}}}, 1, 5,
-		},
-		{
-			"several codes of one entry",
-			batch{entries: "Entries", results: "Listed", code: "Errors.ErrorCode"},
-			&entries{Entries: five}, &results{Listed: []listed{{code(&failed, &throttled, &throttled)}, {code(&failed)}}}, 1, 5,
-		},
-		{
-			"pointers",
-			batch{entries: "Entries", results: "Pointers", code: "Code"},
-			&entries{Entries: five}, &results{Pointers: []*codeOf{nil, &code(&throttled)[0]}}, 1, 5,
-		},
-		{
-			"unprocessed",
-			batch{entries: "RequestItems", results: "Unprocessed"},
-			&entries{RequestItems: map[string][]int{"a": five, "b": five}},
+			"unprocessed", at("RequestItems", "Unprocessed", ""), &entries{RequestItems: map[string][]int{"a": five, "b": five}},
 			&results{Unprocessed: map[string][]int{"a": five[:2], "b": five[:1]}}, 3, 10,
 		},
 		{
-			"unprocessed keys",
-			batch{entries: "Keyed", results: "UnprocessedKeys"},
-			&entries{Keyed: map[string]struct{ Keys []int }{"a": {five}}},
+			"unprocessed keys", at("Keyed", "UnprocessedKeys", ""), &entries{Keyed: map[string]struct{ Keys []int }{"a": {five}}},
 			&results{UnprocessedKeys: map[string]struct{ Keys []int }{"a": {five[:4]}}}, 4, 5,
 		},
-		{"no such field", batch{entries: "None", results: "None", code: "None"}, &entries{}, &results{}, 0, 0},
-		{"nil output", batch{entries: "Entries", results: "Failed", code: "Code"}, &entries{}, (*results)(nil), 0, 0},
+		{"no such field", at("None", "None", "None"), &entries{}, &results{}, 0, 0},
+		{"nil output", failures, &entries{}, (*results)(nil), 0, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.row.service = "Firehose"
 			result := c.row.read(c.input, c.output, middleware.Metadata{})
 			require.Equal(t, retry.Result{Throttled: c.throttled, Entries: c.of}, result)
 		})

@@ -78,12 +78,6 @@ func TestWithoutMiddlewaresTheClassifierOfTheStrategyJudges(t *testing.T) {
 	require.NoError(t, r.GetInitialToken()(nil)) //nolint:staticcheck // older loops call it
 }
 
-func TestNumberOfAttemptsIsTheStrategys(t *testing.T) {
-	t.Parallel()
-	require.Equal(t, 3, retryer(t, strategy(t, standard.Config{})).MaxAttempts())
-	require.Equal(t, 7, retryer(t, strategy(t, standard.Config{MaxAttempts: 7})).MaxAttempts())
-}
-
 func TestStrategyOfAConfig(t *testing.T) {
 	t.Parallel()
 	s := strategy(t, standard.Config{})

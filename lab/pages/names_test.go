@@ -129,7 +129,7 @@ var packages = []string{
 var foreignNames = map[string]bool{
 	"config.LoadDefaultConfig": true, "retry.MaxAttemptsError": true, "retry.Standard": true, // aws-sdk-go-v2
 	"ratelimit.None": true, "ratelimit.NewTokenRateLimit": true, "ratelimit.QuotaExceededError": true, "NoRetryIncrement": true,
-	"UploadPart": true, "CompleteMultipartUpload": true, // operations of S3
+	"UploadPart": true, "CompleteMultipartUpload": true, "CopyObject": true, // operations of S3
 	"CreateDefault21CapacityManager": true, // aws-sdk-net
 	"CredentialsProviderContext":     true, // go-redis
 }

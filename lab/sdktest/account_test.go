@@ -5,8 +5,6 @@ import (
 	"errors"
 	"io"
 	"net/http"
-	"os"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -16,7 +14,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"github.com/aws/aws-sdk-go-v2/credentials/stscreds"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -153,66 +150,10 @@ func scopesIn(t *testing.T, cfg aws.Config) (names []string) {
 	return names
 }
 
-// TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK has those that config.LoadDefaultConfig knows, for two clients.
-func TestSourcesOfCredentialsAreAskedAsOftenAsByTheSDK(t *testing.T) {
-	role := map[string]string{
-		".aws/config":      "[default]\nregion = eu-central-1\nrole_arn = arn:aws:iam::" + theirs + ":role/r\nsource_profile = keys\nmfa_serial = m\n",
-		".aws/credentials": "[keys]\n" + keys,
-	}
-	process := map[string]string{".aws/config": "[default]\nregion = eu-central-1\ncredential_process = sh -c 'echo run >>runs; exit 1'\n"}
-	once := func(code string) []answerFunc {
-		return []answerFunc{say(400, `<ErrorResponse><Error><Code>`+code+`</Code></Error></ErrorResponse>`), assumed(theirs)}
-	}
-	always := func(code string) []answerFunc { return once(code)[:1] }
-	for name, c := range map[string]struct {
-		files   map[string]string
-		answers []answerFunc // of STS
-		atLeast int
-	}{
-		"a process that fails":                     {process, nil, 2},
-		"a person, and the code is wrong":          {role, always("AccessDenied"), 4},
-		"a person, and the code is wrong once":     {role, once("AccessDenied"), 3},
-		"a person, and the service throttles":      {role, always("Throttling"), 20},
-		"a person, and the service throttles once": {role, once("Throttling"), 3},
-		"a person, and all is well":                {role, once("Throttling")[1:], 2},
-	} {
-		t.Run(name, func(t *testing.T) {
-			asked := func(load func(ctx context.Context, opts ...func(*config.LoadOptions) error) (aws.Config, error)) (n int) {
-				t.Chdir(machine(t, c.files))
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
-					service := newScript(c.answers...)
-					cfg, err := load(t.Context(), config.WithHTTPClient(answerFunc(func(r *http.Request) (*http.Response, error) {
-						if strings.HasPrefix(r.URL.Host, "sts.") {
-							return service.Do(r)
-						}
-						return response(400, ""), nil
-					})), config.WithAssumeRoleCredentialOptions(func(o *stscreds.AssumeRoleOptions) {
-						o.TokenProvider = func() (string, error) { n++; return "123456", nil }
-					}))
-					require.NoError(t, err)
-					for range 2 {
-						require.Error(t, getItem(dynamodb.NewFromConfig(cfg), "orders")(t.Context()))
-					}
-					runs, _ := os.ReadFile("runs")
-					n += service.requests() + strings.Count(string(runs), "run")
-				})
-				return n
-			}
-			want := asked(config.LoadDefaultConfig)
-			require.GreaterOrEqual(t, want, c.atLeast)
-			require.Equal(t, want, asked(func(ctx context.Context, opts ...func(*config.LoadOptions) error) (aws.Config, error) {
-				return awssdk.LoadDefaultConfig(ctx, awssdk.WithLoadOptions(opts...))
-			}))
-		})
-	}
-}
-
 // TestClientsInsideOfProvidersAreNoPartOfTheCall: the provider has a client with our retryer, but without our middlewares.
 func TestClientsInsideOfProvidersAreNoPartOfTheCall(t *testing.T) {
 	t.Parallel()
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(fail(503, ""))
 		cfg := installed(t, s, hermetic())
 		inside := newScript(fail(503, ""))
@@ -253,8 +194,7 @@ func TestAttemptsThatEndBeforeTheirRequest(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				attempts := 0
 				s := newScript(say(200, "{}"))
 				cfg := installed(t, s, hermetic(awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {

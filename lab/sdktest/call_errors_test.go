@@ -16,41 +16,12 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// TestWaitThatPassesTheDeadlineIsNotBegun: a backoff, and the wait for the send rate before a retry and before a first attempt.
-func TestWaitThatPassesTheDeadlineIsNotBegun(t *testing.T) {
-	const left = 150 * time.Millisecond
-	for _, c := range []struct {
-		mode     awsretry.Mode
-		base     time.Duration
-		attempts []int // of one call after the other
-	}{{awsretry.ModeStandard, 10 * time.Second, []int{1}}, {awsretry.ModeAdaptive, time.Nanosecond, []int{1, 0}}} {
-		withInstall(t, func(t *testing.T, setup setup) {
-			t.Helper()
-			cfg := setup(t, newScript(throttle), hermetic(always(), awsretry.WithMode(c.mode), awsretry.WithStandard(standard.Config{
-				ThrottlingBase: c.base,
-			})))
-			for _, attempts := range c.attempts {
-				ctx, cancel := context.WithTimeout(t.Context(), left)
-				defer cancel()
-				began := time.Now()
-				refusal, found := errors.AsType[*retry.Error](describeWith(ctx, cfg))
-				require.Zero(t, time.Since(began))
-				require.True(t, found)
-				require.ErrorIs(t, refusal, retry.ErrDeadline)
-				require.Equal(t, attempts, refusal.Attempts)
-				require.Greater(t, refusal.Wait, left)
-			}
-		})
-	}
-}
-
 // TestCancelDuringTheBackoffSaysWhy: the loop of the SDK drops the cause.
 func TestCancelDuringTheBackoffSaysWhy(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		cause := errors.New("the user has left")
 		var refused []retry.Event
-		cfg := setup(t, newScript(throttle), hermetic(always(), awsretry.WithObserver(retry.ObserverFunc(
+		cfg := installed(t, newScript(throttle), hermetic(always(), awsretry.WithObserver(retry.ObserverFunc(
 			func(_ context.Context, e retry.Event) {
 				if e.Kind == retry.RetryRefused {
 					refused = append(refused, e)
@@ -79,8 +50,7 @@ func TestCancelDuringTheBackoffSaysWhy(t *testing.T) {
 // backoff, or before the loop of the SDK begins to sleep.
 func TestRetryThatIsCanceledBeforeItsAttemptCostsNothing(t *testing.T) {
 	for _, at := range []retry.EventKind{retry.RetryScheduled, retry.SendWaitBegan} {
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
+		synctest.Test(t, func(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			option, kept := adaptiveMode(standard.Config{
 				ThrottlingBase: time.Nanosecond,
@@ -103,8 +73,7 @@ func TestRetryThatIsCanceledBeforeItsAttemptCostsNothing(t *testing.T) {
 }
 
 func TestBadResultsOfFunctionsOfTheProgramAreInTheError(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(fail(503, ""))
 		err := describe(t, installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
 			op.MaxAttempts = -1

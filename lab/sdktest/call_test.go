@@ -15,168 +15,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-func TestLimiterHearsOfEveryAttemptOnce(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		for _, c := range []struct {
-			name                string
-			answers             []answerFunc
-			attempts, throttled int64
-			quota               int
-		}{
-			{"success at once", []answerFunc{say(200, "{}")}, 1, 0, 500},
-			{"success after retries", []answerFunc{fail(500, ""), fail(400, "ThrottlingException"), say(200, "{}")}, 3, 1, 486},
-			{"attempts used up by throttles", []answerFunc{fail(400, "ThrottlingException")}, 3, 3, 490},
-			{"client error", []answerFunc{fail(400, "ValidationException")}, 1, 0, 500},
-			{"client error after a retry", []answerFunc{fail(500, ""), fail(400, "ValidationException")}, 2, 0, 486},
-			{"no connection", []answerFunc{refuse(syscall.ECONNREFUSED)}, 3, 0, 472},
-		} {
-			var told int64
-			option, kept := adaptiveMode(standard.Config{MaxAttempts: 3, Observer: retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-				if e.Kind == retry.AttemptEnded {
-					told++
-				}
-			})})
-			s := newScript(c.answers...)
-			cfg := setup(t, s, option)
-			_ = describe(t, cfg)
-			require.Equal(t, c.attempts, told, c.name)
-			require.EqualValues(t, c.attempts, s.requests(), c.name)
-			require.Equal(t, c.attempts, kept.acquired.Load(), c.name)
-			require.Equal(t, c.attempts, kept.reported.Load(), c.name)
-			require.Equal(t, c.throttled, kept.throttled.Load(), c.name)
-			require.Equal(t, c.quota, quotaOf(t, cfg), c.name)
-		}
-	})
-}
-
-// TestAdaptiveRetriesAgainAfterAnOutage: an adaptive client of the SDK that has used up its
-// quota never retries again (aws-sdk-go-v2#3550).
-func TestAdaptiveRetriesAgainAfterAnOutage(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		outage := true
-		s := newScript(func(*http.Request) (*http.Response, error) {
-			if outage {
-				return jsonError(503, ""), nil
-			}
-			return response(200, "{}"), nil
-		})
-		const cost = 14
-		option, _ := adaptiveMode(standard.Config{MaxAttempts: 3})
-		cfg := setup(t, s, option)
-		for quotaOfAny(t, cfg) >= cost {
-			require.Error(t, describe(t, cfg))
-		}
-		before := s.requests()
-		require.ErrorIs(t, describe(t, cfg), retry.ErrQuotaExhausted)
-		require.Equal(t, before+1, s.requests(), "no retry without quota")
-
-		outage = false
-		for range 2 * cost {
-			require.NoError(t, describe(t, cfg))
-		}
-		outage = true
-		before = s.requests()
-		require.Error(t, describe(t, cfg))
-		require.Equal(t, before+3, s.requests(), "retries again")
-	})
-}
-
-func TestRetriesWaitAsTheStrategySays(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		hint := func(ms string) answerFunc { return fail(500, "", "X-Amz-Retry-After", ms) }
-		for _, c := range []struct {
-			name     string
-			behavior retry.Behavior
-			answer   answerFunc
-			want     []time.Duration
-		}{
-			{"default", "", fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
-			{"v2.0", retry.V20, fail(500, ""), []time.Duration{time.Second, 2 * time.Second}},
-			{"v2.1", retry.V21, fail(500, ""), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
-			{"v2.1, throttle", retry.V21, fail(400, "ThrottlingException"), []time.Duration{time.Second, 2 * time.Second, 4 * time.Second}},
-			{"hint below the delay, v2.0", retry.V20, hint("10"), []time.Duration{time.Second, 2 * time.Second}},
-			{"hint, v2.0", retry.V20, hint("8000"), []time.Duration{8 * time.Second, 8 * time.Second}},
-			{"hint beyond the longest delay, v2.0", retry.V20, hint("90000"), []time.Duration{20 * time.Second, 20 * time.Second}},
-			{"hint, v2.1", retry.V21, hint("3000"), []time.Duration{3 * time.Second, 3 * time.Second, 3 * time.Second}},
-			{
-				"hint beyond the window, v2.1", retry.V21, hint("60000"),
-				[]time.Duration{5025 * time.Millisecond, 5050 * time.Millisecond, 5100 * time.Millisecond},
-			},
-			{"hint larger than a 64-bit number", retry.V20, hint("9223372036854775808"), []time.Duration{time.Second, 2 * time.Second}},
-			{"hint that is no number", retry.V20, hint("soon"), []time.Duration{time.Second, 2 * time.Second}},
-			{"hint that is no number, default", "", hint("soon"), []time.Duration{25 * time.Millisecond, 50 * time.Millisecond, 100 * time.Millisecond}},
-		} {
-			s := newScript(c.answer)
-			cfg := setup(t, s, hermetic(
-				awsretry.WithService("dynamodb"), awsretry.WithBehavior(c.behavior), awsretry.WithRandom(func() float64 { return 1 })))
-			require.Error(t, describe(t, cfg))
-			require.Equal(t, c.want, s.gaps(), c.name)
-		}
-	})
-}
-
-// TestHintsCountUpToMaxHint: the loop of the SDK adds nothing to the wait of the strategy.
-func TestHintsCountUpToMaxHint(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
-			s := newScript(fail(500, "", "X-Amz-Retry-After", "25000"), fail(500, "", "X-Amz-Retry-After", "60000"), say(200, "{}"))
-			cfg := setup(t, s, hermetic(awsretry.WithBehavior(behavior), awsretry.WithConfig(adaptive.Config{
-				Standard: standard.Config{MaxHint: 30 * time.Second},
-			})))
-			require.NoError(t, describe(t, cfg))
-			require.Equal(t, []time.Duration{25 * time.Second, 30 * time.Second}, s.gaps(), behavior)
-		}
-	})
-}
-
-// TestHintAndSendRateAreWaitedForAtTheSameTime: the wait for the send rate is over when the SDK has slept.
-func TestHintAndSendRateAreWaitedForAtTheSameTime(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		for hint, want := range map[string]time.Duration{"4000": 4 * time.Second, "20000": 6 * time.Second} {
-			waits := 0
-			s := newScript(fail(400, "ThrottlingException", "X-Amz-Retry-After", hint), say(200, "{}"))
-			cfg := setup(t, s, hermetic(always(), awsretry.WithMode(awsretry.ModeAdaptive),
-				awsretry.WithConfig(adaptive.Config{SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
-					return adaptive.SendLimit{Starting: 0.5}
-				}}),
-				awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if e.Kind == retry.SendWaitBegan {
-						waits++
-					}
-				}))))
-			require.NoError(t, describe(t, cfg))
-			require.Equal(t, []time.Duration{want}, s.gaps(), hint)
-			require.Zero(t, waits, hint)
-		}
-	})
-}
 
 // TestRetriesOfAFakeClockWorkInABubble: the loop of the SDK sleeps the backoff in the time of the
 // bubble, and the strategy waits for the send rate on its clock.
 func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
 	for _, mode := range []config.Mode{awsretry.ModeStandard, awsretry.ModeAdaptive} {
-		withInstall(t, func(t *testing.T, setup setup) {
-			t.Helper()
+		synctest.Test(t, func(t *testing.T) {
 			clk, s := &clock.Fake{}, newScript(fail(503, ""), throttle, say(200, "{}"))
-			cfg := setup(t, s, hermetic(awsretry.WithMode(mode), awsretry.WithClock(clk), always()))
+			cfg := installed(t, s, hermetic(awsretry.WithMode(mode), awsretry.WithClock(clk), always()))
 			began := clk.Now()
 			clk.Run(func() { require.NoError(t, describe(t, cfg)) })
 			if mode == awsretry.ModeStandard {
@@ -185,6 +40,26 @@ func TestRetriesOfAFakeClockWorkInABubble(t *testing.T) {
 			require.Equal(t, mode == awsretry.ModeAdaptive, clk.Now().After(began), "for the send rate")
 		})
 	}
+}
+
+// TestOperationMayHaveFewerAttempts: a function of the user may say so, for example where a
+// loop around the call retries.
+func TestOperationMayHaveFewerAttempts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newScript(fail(500, ""))
+		cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(ctx context.Context, op retry.Operation, _ any) retry.Operation {
+			if _, nested := retry.AttemptFrom(ctx); nested {
+				op.MaxAttempts = 1
+			}
+			return op
+		}))
+		strategy := strategyOf(t, cfg)
+		_, err := retry.Do(t.Context(), strategy, retry.Operation{}, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, describeWith(ctx, cfg)
+		})
+		require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+		require.Equal(t, 3, s.requests(), "not nine")
+	})
 }
 
 func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
@@ -200,12 +75,11 @@ func TestPanicInAnAttemptEndsTheOperation(t *testing.T) {
 // TestErrorsThatCallsShareAreToldApart has calls at the same time whose attempts fail with one
 // and the same value.
 func TestErrorsThatCallsShareAreToldApart(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		shared := &sharedError{errors.New("made up")}
 		var failing atomic.Int64
 		option, kept := adaptiveMode(standard.Config{QuotaCapacity: new(100_000)})
-		cfg := setup(t, newScript(say(200, "{}")), option)
+		cfg := installed(t, newScript(say(200, "{}")), option)
 		cfg.APIOptions = append(cfg.APIOptions, failInside(func() error {
 			pause(time.Millisecond)
 			if failing.Add(1)%4 != 0 {
@@ -227,88 +101,6 @@ func TestErrorsThatCallsShareAreToldApart(t *testing.T) {
 type sharedError struct{ error }
 
 func (*sharedError) Temporary() bool { return true }
-
-// tellsOrNot runs a test with a client of SQS that tells the loop of the SDK of long polls, and with one that does not, as
-// those before v1.53.0 without a variable.
-func tellsOrNot(t *testing.T, test func(t *testing.T, setup setup)) {
-	t.Helper()
-	t.Run("tells", func(t *testing.T) { withInstall(t, test) })
-	t.Run("does not tell", func(t *testing.T) {
-		withInstall(t, func(t *testing.T, setup setup) {
-			t.Helper()
-			test(t, func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config {
-				t.Helper()
-				cfg := setup(t, client, opts...)
-				cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
-					_, _ = stack.Initialize.Remove("SetLongPollingContext") // an error for calls that are no long polls
-					return nil
-				})
-				return cfg
-			})
-		})
-	})
-}
-
-func TestLongPollIsSlowedDownOnceWhenTheQuotaIsEmpty(t *testing.T) {
-	queue := aws.String("https://sqs.test/1/jobs")
-	receive := func(ctx context.Context, c *sqs.Client) error {
-		_, err := c.ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue})
-		return err
-	}
-	send := func(ctx context.Context, c *sqs.Client) error {
-		_, err := c.SendMessage(ctx, &sqs.SendMessageInput{QueueUrl: queue, MessageBody: queue})
-		return err
-	}
-	mark := awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-		op.LongPolling = true
-		return op
-	})
-	tellsOrNot(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		for _, c := range []struct {
-			name     string
-			behavior retry.Behavior
-			call     func(ctx context.Context, c *sqs.Client) error
-			hint     string
-			option   awssdk.Option
-			want     time.Duration
-		}{
-			{"long poll", retry.V21, receive, "", nil, 50 * time.Millisecond},
-			{"long poll with a hint", retry.V21, receive, "2000", nil, 2 * time.Second},
-			{"long poll in v2.0", retry.V20, receive, "", nil, 0},
-			{"no long poll", retry.V21, send, "", nil, 0},
-			{"marked by the user", retry.V21, send, "", mark, 50 * time.Millisecond},
-		} {
-			s := newScript(fail(500, "", "X-Amz-Retry-After", c.hint))
-			cfg := setup(t, s, c.option, hermetic(always(), awsretry.WithBehavior(c.behavior),
-				awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
-			began := time.Now()
-			err := c.call(t.Context(), sqs.NewFromConfig(cfg))
-			require.ErrorIs(t, err, retry.ErrQuotaExhausted, c.name)
-			require.Equal(t, c.want, time.Since(began), c.name)
-			require.Equal(t, 1, s.requests(), c.name)
-		}
-	})
-}
-
-func TestLongPollMayBeCanceledWhileItIsSlowedDown(t *testing.T) {
-	tellsOrNot(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		cfg := setup(t, newScript(fail(500, "")), hermetic(always(), awsretry.WithBehavior(retry.V21),
-			awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(0)}})))
-		queue := aws.String("https://sqs.test/1/jobs")
-		ctx, cancel := context.WithCancel(t.Context())
-		go func() {
-			pause(20 * time.Millisecond)
-			cancel()
-		}()
-		began := time.Now()
-		_, err := sqs.NewFromConfig(cfg).ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: queue})
-		require.Equal(t, 20*time.Millisecond, time.Since(began))
-		require.ErrorIs(t, err, retry.ErrQuotaExhausted)
-		require.ErrorIs(t, err, context.Canceled)
-	})
-}
 
 // ledger is what the requests of a test come to.
 type ledger struct {
@@ -409,8 +201,7 @@ var conserving = []struct {
 // TestQuotaAndReportsBalance: every attempt takes a send token and is reported, each retry that is
 // made costs what the failure before it says, and the last one is given back by a success.
 func TestQuotaAndReportsBalance(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		for _, c := range conserving {
 			for seed := range uint64(20) {
 				random := rand.New(rand.NewPCG(seed, 0)) //nolint:gosec // the same in each run
@@ -422,7 +213,7 @@ func TestQuotaAndReportsBalance(t *testing.T) {
 				}
 				option, kept := adaptiveMode(limits)
 				ledger := &ledger{}
-				cfg := setup(t, answerFunc(func(r *http.Request) (*http.Response, error) {
+				cfg := installed(t, answerFunc(func(r *http.Request) (*http.Response, error) {
 					s, _ := r.Context().Value(scriptedKey{}).(*scripted)
 					return s.attempt(r)
 				}), option)

@@ -7,8 +7,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
@@ -93,7 +91,10 @@ func (e *answerError) RetryAfter() (time.Duration, bool) {
 }
 
 // askWith makes calls with retry.Do.
-func askWith(s retry.Strategy, op retry.Operation, service answerFunc) func(ctx context.Context) error {
+func askWith(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
+	t.Helper()
+	s, err := awsretry.Load(t.Context(), opts...)
+	require.NoError(t, err)
 	return func(ctx context.Context) error {
 		return retry.DoErr(ctx, s, op, func(ctx context.Context) error {
 			request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://service.test/", http.NoBody)
@@ -117,8 +118,10 @@ func askWith(s retry.Strategy, op retry.Operation, service answerFunc) func(ctx 
 func (f answerFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // askOverHTTP makes calls with httpretry.
-func askOverHTTP(t *testing.T, s retry.Strategy, op retry.Operation, service answerFunc) func(ctx context.Context) error {
+func askOverHTTP(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
 	t.Helper()
+	s, err := awsretry.Load(t.Context(), opts...)
+	require.NoError(t, err)
 	transport, err := httpretry.New(httpretry.Config{
 		Strategy: s, Base: service,
 		Operation:  func(*http.Request) retry.Operation { return op },
@@ -202,73 +205,46 @@ func (c *eventCase) settings(s *eventLog) []awsretry.Option {
 	}
 }
 
+// eventDoor makes calls whose attempts are those of a service.
+type eventDoor = func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error
+
 // play makes the calls with a client and returns its events.
-func (c *eventCase) play(
-	t *testing.T, with func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error,
-) (lines []string, operations int) {
+func (c *eventCase) play(t *testing.T, door eventDoor) (lines []string) {
 	t.Helper()
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := &eventLog{}
 		op := c.op
 		op.Service, op.Region, op.Name, op.Resource = "dynamodb", "eu-central-1", "DescribeTable", "orders"
-		call := with(t, op, c.settings(s), c.service())
+		call := door(t, op, c.settings(s), c.service())
 		s.begin()
 		ctx := c.context(t)
 		for range max(c.calls, 1) {
 			_ = call(ctx)
 		}
 		synctest.Wait()
-		lines, operations = s.lines, len(s.ids)
+		lines = s.lines
+		require.Len(t, s.ids, max(c.calls, 1), "operations")
 	})
-	return lines, operations
+	return lines
 }
 
 func TestDoAndTransportAndSDKReportTheSameEvents(t *testing.T) {
-	direct := func(t *testing.T, opts []awsretry.Option) retry.Strategy {
-		t.Helper()
-		s, err := awsretry.Load(t.Context(), opts...)
-		require.NoError(t, err)
-		return s
-	}
-	bySDK := func(setup setup) func(*testing.T, retry.Operation, []awsretry.Option, answerFunc) func(context.Context) error {
-		return func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
-			t.Helper()
-			limits := func(_ context.Context, _ retry.Operation, _ any) retry.Operation { return op }
-			cfg := setup(t, service, awssdk.WithSettings(opts...), awssdk.WithOperation(limits))
-			return func(ctx context.Context) error { return describeWith(ctx, cfg) }
-		}
-	}
 	for _, c := range eventCases() {
 		t.Run(c.name, func(t *testing.T) {
-			byDo, n := c.play(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
-				t.Helper()
-				return askWith(direct(t, opts), op, service)
-			})
-			requireEvents(t, c.name, byDo)
-			require.Equal(t, max(c.calls, 1), n, "operations")
-			byTransport, _ := c.play(t, func(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
-				t.Helper()
-				return askOverHTTP(t, direct(t, opts), op, service)
-			})
-			require.Equal(t, byDo, byTransport)
-			lines, _ := c.play(t, bySDK(installed))
-			require.Equal(t, byDo, lines)
+			want := c.play(t, askWith)
+			require.NotEmpty(t, want)
+			require.Equal(t, want, c.play(t, askOverHTTP))
+			require.Equal(t, want, c.play(t, askWithTheSDK))
 		})
 	}
 }
 
-// requireEvents compares events with a golden file.
-func requireEvents(t *testing.T, name string, lines []string) {
+func askWithTheSDK(t *testing.T, op retry.Operation, opts []awsretry.Option, service answerFunc) func(context.Context) error {
 	t.Helper()
-	told := strings.Join(lines, "\n") + "\n"
-	path := filepath.Join("testdata", "events", strings.ReplaceAll(name, " ", "-")+".golden")
-	if *update {
-		require.NoError(t, os.WriteFile(path, []byte(told), 0o600))
-	}
-	want, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Equal(t, string(want), told)
+	cfg := installed(t, service, awssdk.WithSettings(opts...), awssdk.WithOperation(func(context.Context, retry.Operation, any) retry.Operation {
+		return op
+	}))
+	return func(ctx context.Context) error { return describeWith(ctx, cfg) }
 }
 
 func eventCases() []eventCase {
@@ -312,11 +288,10 @@ func nestings() (retry.Observer, *[]int) {
 }
 
 func TestObserverHearsOfAClientInALoop(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		observer, products := nestings()
 		s := newScript(throttle)
-		cfg := setup(t, s, hermetic(awsretry.WithMaxAttempts(4), awsretry.WithObserver(observer)))
+		cfg := installed(t, s, hermetic(awsretry.WithMaxAttempts(4), awsretry.WithObserver(observer)))
 		outer, err := standard.New(standard.Config{MaxAttempts: 2})
 		require.NoError(t, err)
 		err = retry.DoErr(t.Context(), outer, retry.Operation{}, func(ctx context.Context) error { return describeWith(ctx, cfg) })
@@ -328,8 +303,7 @@ func TestObserverHearsOfAClientInALoop(t *testing.T) {
 
 // TestObserverHearsOfALoopInAClient has an HTTP client that retries below that of the SDK.
 func TestObserverHearsOfALoopInAClient(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		observer, products := nestings()
 		inner, err := standard.New(standard.Config{MaxAttempts: 2, Observer: observer})
 		require.NoError(t, err)
@@ -359,8 +333,7 @@ type callerKey struct{}
 // TestEventsHaveTheContextOfTheCall: all events of an operation get a context that descends from that of the
 // caller, so an observer finds its span in it.
 func TestEventsHaveTheContextOfTheCall(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		kinds := map[retry.EventKind]int{}
 		cfg := installed(t, newScript(fail(400, "ThrottlingException"), fail(500, ""), say(200, "{}")), hermetic(
 			awsretry.WithMode(awsretry.ModeAdaptive),

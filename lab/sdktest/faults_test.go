@@ -10,21 +10,16 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
-	toxiproxy "github.com/Shopify/toxiproxy/v2"
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/johannesboyne/gofakes3"
-	"github.com/johannesboyne/gofakes3/backend/s3mem"
-	"github.com/rs/zerolog"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -152,63 +147,6 @@ func callsOf(ctx context.Context, call func(ctx context.Context, n int) error) (
 	return calls, errs
 }
 
-// bucket is the token bucket of a service that takes a number of requests a second.
-type bucket struct {
-	rate, tokens float64
-	clk          clock.Clock
-	at           time.Time
-}
-
-func (b *bucket) take() bool {
-	now := b.clk.Now()
-	b.tokens = min(b.rate, b.tokens+b.rate*now.Sub(b.at).Seconds())
-	b.at = now
-	if b.tokens < 1 {
-		return false
-	}
-	b.tokens--
-	return true
-}
-
-// TestServiceThrottlesByItsOwnBucket has all four clients at the same time, each with the limit
-// of its own resource, over TCP.
-func TestServiceThrottlesByItsOwnBucket(t *testing.T) {
-	var all sync.WaitGroup
-	for _, kind := range withBody {
-		all.Go(func() {
-			clk := &clock.Fake{}
-			limit := &bucket{rate: 10, clk: clk}
-			throttles := 0
-			s, server := newService(t, func(string, int) fault {
-				if limit.take() {
-					return none
-				}
-				throttles++
-				return throttled
-			})
-			cfg := installed(t, overTCP(t, s.peers), hermetic(
-				awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(50), awsretry.WithClock(clk), noBackoff(),
-				awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
-			))
-			cfg.BaseEndpoint = &server.URL
-			call := kind.make(cfg)
-			for range 5 {
-				calls, errs := callsOf(t.Context(), call)
-				clk.Run(calls...)
-				if err := errors.Join(errs...); err != nil {
-					t.Errorf("%s: %v", kind.name, err)
-				}
-			}
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if len(s.answered) != 5*callsOfEach || s.repeated != 0 || throttles == 0 {
-				t.Errorf("%s: %d answered, %d repeated, %d throttled", kind.name, len(s.answered), s.repeated, throttles)
-			}
-		})
-	}
-	all.Wait()
-}
-
 // TestUploadThatCannotBeReadAgainIsNotRetried: the SDK waits, fails to rewind the body and
 // forgets what the service said.
 func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
@@ -262,68 +200,17 @@ func TestUploadThatCannotBeReadAgainIsNotRetried(t *testing.T) {
 	}
 }
 
-// TestFaultsBeforeAnotherS3 has gofakes3 behind the faults.
-func TestFaultsBeforeAnotherS3(t *testing.T) {
-	for _, f := range []fault{throttled, unavailable, reset, closed, silence} {
-		s, server := newService(t, twice(f))
-		s.next = gofakes3.New(s3mem.New()).Server()
-		cfg := installed(t, overTCP(t, s.peers), hermetic(noBackoff()))
-		cfg.BaseEndpoint = &server.URL
-		useBucket(t, s3.NewFromConfig(cfg, func(o *s3.Options) { o.UsePathStyle = true }))
-		s.requireBooks(t, 8, 3)
-	}
-}
-
-// useBucket makes eight calls and checks their results.
-func useBucket(t *testing.T, client *s3.Client) {
-	t.Helper()
-	ctx, name, key, copied := t.Context(), aws.String("photos"), aws.String("cat"), aws.String("copy")
-	content := bytes.Repeat([]byte("meow "), 20_000)
-	_, err := client.CreateBucket(ctx, &s3.CreateBucketInput{Bucket: name})
-	require.NoError(t, err)
-	_, err = client.PutObject(ctx, &s3.PutObjectInput{Bucket: name, Key: key, Body: bytes.NewReader(content)})
-	require.NoError(t, err)
-	_, err = client.CopyObject(ctx, &s3.CopyObjectInput{Bucket: name, Key: copied, CopySource: aws.String("photos/cat")})
-	require.NoError(t, err)
-	head, err := client.HeadObject(ctx, &s3.HeadObjectInput{Bucket: name, Key: copied})
-	require.NoError(t, err)
-	require.EqualValues(t, len(content), *head.ContentLength)
-	out, err := client.GetObject(ctx, &s3.GetObjectInput{Bucket: name, Key: copied})
-	require.NoError(t, err)
-	var got bytes.Buffer
-	_, err = got.ReadFrom(out.Body)
-	require.NoError(t, err)
-	require.NoError(t, out.Body.Close())
-	require.Equal(t, content, got.Bytes())
-	_, err = client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: name, Key: key})
-	require.NoError(t, err)
-	list, err := client.ListObjectsV2(ctx, &s3.ListObjectsV2Input{Bucket: name})
-	require.NoError(t, err)
-	require.Len(t, list.Contents, 1)
-	_, err = client.GetObject(ctx, &s3.GetObjectInput{Bucket: name, Key: key})
-	require.ErrorContains(t, err, "NoSuchKey")
-}
-
 // TestRequestBodyThatTheSDKClosesUnderTheAnswer: the SDK closes the body of a request as soon as
 // the headers of the answer are there, see plainBodies. If net/http looks for more of the body only
 // after that, it closes the connection. The SDK makes the call again then, although the service has
 // executed it. It does so with a strategy of this module and without one.
 func TestRequestBodyThatTheSDKClosesUnderTheAnswer(t *testing.T) {
-	without := func(_ *testing.T, client aws.HTTPClient, _ ...awssdk.Option) aws.Config { return configFor(client) }
 	for _, c := range []struct {
-		name     string
-		setup    setup
-		hide     bool // whether the bodies have no WriteTo
-		executed int
-	}{
-		{"without", without, false, 2},
-		{"with", installed, false, 2},
-		{"without, and without WriteTo", without, true, 1},
-		{"with, and without WriteTo", installed, true, 1},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+		install, hide bool // hide WriteTo of the bodies
+		executed      int
+	}{{false, false, 2}, {true, false, 2}, {false, true, 1}, {true, true, 1}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				executed, network := 0, pipenet.New()
 				server := &http.Server{ErrorLog: log.New(io.Discard, "", 0)}
 				server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -339,7 +226,10 @@ func TestRequestBodyThatTheSDKClosesUnderTheAnswer(t *testing.T) {
 				if c.hide {
 					transport = plainBodies{inner}
 				}
-				cfg := c.setup(t, &http.Client{Transport: lateLook(transport)}, hermetic())
+				cfg := configFor(&http.Client{Transport: lateLook(transport)})
+				if c.install {
+					require.NoError(t, awssdk.Install(&cfg, hermetic()))
+				}
 				err := withBody[0].make(cfg)(t.Context(), 1)
 				pause(time.Minute) // until the server has ended too
 				inner.CloseIdleConnections()
@@ -385,65 +275,4 @@ func (b *lateBody) Read(p []byte) (int, error) {
 func (b *lateBody) WriteTo(w io.Writer) (int64, error) {
 	pause(lookDelay)
 	return b.ReadCloser.(io.WriterTo).WriteTo(w)
-}
-
-// TestConnectionsThatAProxyCuts has a TCP proxy between client and service. It breaks the
-// connections of all calls, and works again once all calls wait for a retry.
-func TestConnectionsThatAProxyCuts(t *testing.T) {
-	for _, toxic := range []struct {
-		name, json string
-		retried    bool
-	}{
-		{"cuts the answer", `{"name":"t","type":"limit_data","stream":"downstream","attributes":{"bytes":40}}`, true},
-		{"cuts the request", `{"name":"t","type":"limit_data","stream":"upstream","attributes":{"bytes":100}}`, true},
-		{"resets", `{"name":"t","type":"reset_peer","stream":"downstream","attributes":{"timeout":0}}`, true},
-		{"delays", `{"name":"t","type":"latency","stream":"downstream","attributes":{"latency":20,"jitter":0}}`, false},
-		{"cuts into slices", `{"name":"t","type":"slicer","stream":"downstream","attributes":{"average_size":10,"size_variation":1,"delay":10}}`, false},
-	} {
-		for _, kind := range append(withBody, withoutBody...) {
-			t.Run(toxic.name+"/"+kind.name, func(t *testing.T) {
-				s, server := newService(t, func(string, int) fault { return none })
-				proxy := toxiproxy.NewProxy(toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()),
-					"between", "127.0.0.1:0", strings.TrimPrefix(server.URL, "http://"))
-				require.NoError(t, proxy.Start())
-				t.Cleanup(proxy.Stop)
-				_, err := proxy.Toxics.AddToxicJson(strings.NewReader(toxic.json))
-				require.NoError(t, err)
-
-				// Every retry waits until the proxy has been mended, after the first failure of each call.
-				var failed sync.WaitGroup
-				failed.Add(callsOfEach)
-				mended := make(chan struct{})
-				retries := atomic.Int64{}
-				cfg := installed(t, overTCP(t, s.peers), hermetic(noBackoff(),
-					awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: new(10_000)}}),
-					awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-						if e.Kind == retry.RetryScheduled {
-							retries.Add(1)
-							failed.Done()
-							<-mended
-						}
-					}))))
-				endpoint := "http://" + proxy.Listen
-				cfg.BaseEndpoint = &endpoint
-
-				calls, errs := callsOf(t.Context(), kind.make(cfg))
-				var all sync.WaitGroup
-				for _, call := range calls {
-					all.Go(call)
-				}
-				if toxic.retried {
-					failed.Wait()
-					require.NoError(t, proxy.Toxics.RemoveToxic(context.Background(), "t"))
-				}
-				close(mended)
-				all.Wait()
-				require.NoError(t, errors.Join(errs...))
-				require.EqualValues(t, map[bool]int{true: callsOfEach}[toxic.retried], retries.Load(), "all calls are retried, or none")
-				if !toxic.retried {
-					s.requireBooks(t, callsOfEach, 1)
-				}
-			})
-		}
-	}
 }

@@ -313,11 +313,6 @@ func (r played) plot(s scheme) (*plot.Plot, error) {
 	return p, nil
 }
 
-func listQueues(ctx context.Context, cfg aws.Config) error {
-	_, err := sqs.NewFromConfig(cfg).ListQueues(ctx, &sqs.ListQueuesInput{})
-	return err
-}
-
 // oldRetryer is that of the SDK with the costs and the backoff that it had before v1.48.0.
 func oldRetryer() aws.Retryer {
 	return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {

@@ -4,16 +4,12 @@ import (
 	"context"
 	"encoding/json"
 	"flag"
-	"net/http"
-	"os"
-	"path/filepath"
-	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
@@ -61,112 +57,22 @@ func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
 	require.NoError(t, describe(t, cfg), "removed afterwards")
 }
 
-// TestForeignRetryerOfACallWorksAlone: the strategy does not hear of such a call, and the
-// retryer works as without Install.
-func TestForeignRetryerOfACallWorksAlone(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		s := newScript(fail(500, ""), fail(500, ""), fail(500, ""), fail(500, ""), say(200, "{}"))
-		cfg := setup(t, s, option)
-		require.NoError(t, describe(t, cfg, func(o *dynamodb.Options) {
-			o.Retryer = sdkretry.NewStandard(func(o *sdkretry.StandardOptions) {
-				o.MaxAttempts = 5
-				o.Backoff = sdkretry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 7 * time.Second, nil })
-			})
-		}))
-		require.Equal(t, []time.Duration{7 * time.Second, 7 * time.Second, 7 * time.Second, 7 * time.Second}, s.gaps())
-		require.Zero(t, kept.acquired.Load())
-		require.Error(t, describe(t, setup(t, newScript(fail(500, "")), option), func(o *dynamodb.Options) { o.Retryer = aws.NopRetryer{} }))
-	})
-}
-
 func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		client, kept := adaptiveMode(standard.Config{})
 		own, err := standard.New(standard.Config{MaxAttempts: 5})
 		require.NoError(t, err)
 		s := newScript(fail(500, ""))
 		retryer := installed(t, s, awssdk.WithStrategy(own)).Retryer()
-		require.Error(t, describe(t, setup(t, s, client), func(o *dynamodb.Options) { o.Retryer = retryer }))
+		require.Error(t, describe(t, installed(t, s, client), func(o *dynamodb.Options) { o.Retryer = retryer }))
 		require.Equal(t, 5, s.requests())
 		require.Zero(t, kept.acquired.Load())
 		require.Equal(t, 500-4*14, own.Snapshot().Scopes[1].Quota)
 	})
 }
 
-func stsError(code string) answerFunc {
-	return say(400, `<ErrorResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><Error><Type>Sender</Type><Code>`+code+
-		`</Code><Message>made up</Message></Error><RequestId>1</RequestId></ErrorResponse>`)
-}
-
-// TestCodeOfSTSIsRetried: the client of STS wraps the retryer and retries that code, which the
-// classifiers of the strategy do not.
-func TestCodeOfSTSIsRetried(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		ok := say(200, `<GetCallerIdentityResponse xmlns="https://sts.amazonaws.com/doc/2011-06-15/"><GetCallerIdentityResult>`+
-			`<Arn>arn:aws:iam::1:user/a</Arn></GetCallerIdentityResult></GetCallerIdentityResponse>`)
-		for _, c := range []struct {
-			name     string
-			answers  []answerFunc
-			requests int
-			fails    bool
-			quota    int
-		}{
-			{"code of STS", []answerFunc{stsError("IDPCommunicationError"), ok}, 2, false, 500},
-			{"code of STS until the end", []answerFunc{stsError("IDPCommunicationError")}, 3, true, 500 - 2*14},
-			{"throttle", []answerFunc{stsError("Throttling"), ok}, 2, false, 500},
-			{"other code", []answerFunc{stsError("InvalidIdentityToken"), ok}, 1, true, 500},
-		} {
-			before := kept.reported.Load()
-			s := newScript(c.answers...)
-			cfg := setup(t, s, option)
-			_, err := sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), &sts.GetCallerIdentityInput{})
-			require.Equal(t, c.fails, err != nil, "%s: %v", c.name, err)
-			require.Equal(t, c.requests, s.requests(), c.name)
-			require.EqualValues(t, c.requests, kept.reported.Load()-before, c.name)
-			require.Equal(t, c.quota, quotaOf(t, cfg), c.name)
-		}
-	})
-}
-
-func TestWaiterGoesOnBetweenItsCalls(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		s := newScript(fail(400, "ResourceNotFoundException"), fail(500, ""), say(200, `{"Table":{"TableStatus":"ACTIVE"}}`))
-		waiter := dynamodb.NewTableExistsWaiter(dynamodb.NewFromConfig(setup(t, s, option)))
-		require.NoError(t, waiter.Wait(t.Context(), &dynamodb.DescribeTableInput{TableName: aws.String("orders")}, time.Minute))
-		require.Equal(t, 3, s.requests())
-		require.EqualValues(t, 3, kept.reported.Load())
-	})
-}
-
-func TestPaginatorRetriesEachPage(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		s := newScript(
-			say(200, `{"TableNames":["a"],"LastEvaluatedTableName":"a"}`), fail(500, ""),
-			say(200, `{"TableNames":["b"],"LastEvaluatedTableName":"b"}`), throttle, throttle,
-			say(200, `{"TableNames":["c"]}`))
-		pages := dynamodb.NewListTablesPaginator(dynamodb.NewFromConfig(setup(t, s, hermetic())), &dynamodb.ListTablesInput{})
-		var names []string
-		for pages.HasMorePages() {
-			page, err := pages.NextPage(t.Context())
-			require.NoError(t, err)
-			names = append(names, page.TableNames...)
-		}
-		require.Equal(t, []string{"a", "b", "c"}, names)
-		require.Equal(t, 6, s.requests())
-	})
-}
-
 func TestInstallTwiceIsTheLastOne(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		first, before := adaptiveMode(standard.Config{})
 		second, after := adaptiveMode(standard.Config{})
 		s := newScript(fail(500, ""))
@@ -194,39 +100,14 @@ func TestInstallDoesNotTouchACopyOfTheConfig(t *testing.T) {
 	require.Nil(t, original.APIOptions[:1][0], "not written behind its end")
 }
 
-// TestSDKCorrectsTheClock: the service refuses the signature and tells the time. The loop of
-// the SDK corrects the clock and wants a retry.
-func TestSDKCorrectsTheClock(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		ahead := time.Now().Add(2 * time.Hour)
-		s := newScript(
-			fail(403, "InvalidSignatureException", "Date", ahead.UTC().Format(http.TimeFormat)),
-			say(200, "{}", "Date", ahead.UTC().Format(http.TimeFormat)))
-		cfg := setup(t, s, option)
-		require.NoError(t, describe(t, cfg))
-		require.Equal(t, []time.Duration{25 * time.Millisecond}, s.gaps())
-		signed := strings.TrimSuffix(s.headers[1].Get("X-Amz-Date"), "Z")
-		require.Equal(t, ahead.Add(25*time.Millisecond).UTC().Format("20060102T1504"), signed[:len(signed)-2])
-		require.EqualValues(t, 2, kept.reported.Load())
-		require.Equal(t, 500, quotaOf(t, cfg))
-
-		s = newScript(fail(403, "InvalidSignatureException"))
-		require.Error(t, describe(t, setup(t, s, option)))
-		require.Equal(t, 1, s.requests(), "the clocks agree")
-	})
-}
-
 // TestCallForCredentialsIsACallOfItsOwn: another client fetches the credentials of a client,
 // inside an attempt.
 func TestCallForCredentialsIsACallOfItsOwn(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		option, kept := adaptiveMode(standard.Config{})
-		cfg := setup(t, newScript(say(200, "{}")), option)
+		cfg := installed(t, newScript(say(200, "{}")), option)
 		inner := newScript(stsError("Throttling"), stsError("Throttling"), stsError("AccessDenied"))
-		fetching := setup(t, inner, option)
+		fetching := installed(t, inner, option)
 		cfg.Credentials = aws.CredentialsProviderFunc(func(ctx context.Context) (aws.Credentials, error) {
 			_, err := sts.NewFromConfig(fetching).GetCallerIdentity(ctx, &sts.GetCallerIdentityInput{})
 			return aws.Credentials{}, err
@@ -249,37 +130,12 @@ func TestInstallFailsBeforeItChangesAnything(t *testing.T) {
 	require.ErrorContains(t, awssdk.Install(nil), "without a config")
 }
 
-const sharedConfig = `[default]
-retry_mode = standard
-max_attempts = 4
-
-[profile busy]
-retry_mode = adaptive
-max_attempts = 9
-`
-
-// home sets up an environment with a config file.
-func home(t *testing.T) {
-	t.Helper()
-	dir := t.TempDir()
-	path := filepath.Join(dir, "config")
-	require.NoError(t, os.WriteFile(path, []byte(sharedConfig), 0o600))
-	for name, value := range map[string]string{
-		"AWS_CONFIG_FILE": path, "AWS_SHARED_CREDENTIALS_FILE": filepath.Join(dir, "none"),
-		"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "", "AWS_RETRY_MODE": "", "AWS_MAX_ATTEMPTS": "",
-		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET", "AWS_REGION": "eu-central-1",
-	} {
-		t.Setenv(name, value)
-	}
-}
-
 func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		inner, err := standard.New(standard.Config{MaxAttempts: 4})
 		require.NoError(t, err)
 		s := newScript(fail(500, ""))
-		cfg := setup(t, s, awssdk.WithStrategy(struct{ retry.Strategy }{inner}))
+		cfg := installed(t, s, awssdk.WithStrategy(struct{ retry.Strategy }{inner}))
 		require.Equal(t, 4, cfg.Retryer().MaxAttempts())
 		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 4")
 		require.Equal(t, 4, s.requests())
@@ -299,12 +155,11 @@ func (s planned) Plan(op retry.Operation) retry.Plan {
 }
 
 func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		inner, err := standard.New(standard.Config{})
 		require.NoError(t, err)
 		strategy, s := planned{inner, new(atomic.Int64)}, newScript(fail(500, ""))
-		client := dynamodb.NewFromConfig(setup(t, s, awssdk.WithStrategy(strategy)))
+		client := dynamodb.NewFromConfig(installed(t, s, awssdk.WithStrategy(strategy)))
 		total := 0
 		for _, attempts := range []int{5, 2, 3} {
 			strategy.attempts.Store(int64(attempts))
@@ -316,24 +171,9 @@ func TestEachCallHasTheAttemptsThatTheStrategyThenPlans(t *testing.T) {
 	})
 }
 
-// TestWhatTheSDKResolvedIsResolvedAgain: it does not count as a value that code has set.
-func TestWhatTheSDKResolvedIsResolvedAgain(t *testing.T) {
-	home(t)
-	cfg, err := config.LoadDefaultConfig(t.Context())
-	require.NoError(t, err)
-	require.Equal(t, aws.RetryModeStandard, cfg.RetryMode)
-	elsewhere := map[string]string{"AWS_RETRY_MODE": "adaptive", "AWS_MAX_ATTEMPTS": "6"}
-	require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithEnv(func(name string) (string, bool) {
-		value, ok := elsewhere[name]
-		return value, ok
-	}))))
-	require.Equal(t, "adaptive", strategyOf(t, cfg).Snapshot().Mode)
-	require.Equal(t, 6, cfg.Retryer().MaxAttempts())
-}
-
 // What code has given to the SDK counts like WithMaxAttempts, and WithSettings overrides it.
 func TestInstallUsesTheFlagsAndTheFileOfAProgram(t *testing.T) {
-	home(t)
+	machine(t, map[string]string{".aws/config": "[default]\nretry_mode = standard\nmax_attempts = 4\n"})
 	var values awsretry.Values
 	flags := flag.NewFlagSet("program", flag.ContinueOnError)
 	values.AddFlags(flags, "aws-")

@@ -8,15 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials/endpointcreds"
-	"github.com/aws/aws-sdk-go-v2/feature/ec2/imds"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -26,15 +24,11 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// machine is the environment and the files of a machine of its own. It returns the home directory.
-func machine(t *testing.T, files map[string]string, environment ...string) (home string) {
+// machine is the environment and the files of a machine of its own.
+func machine(t *testing.T, files map[string]string, environment ...string) {
 	t.Helper()
-	home = t.TempDir()
-	for name, content := range files {
-		path := filepath.Join(home, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
-		require.NoError(t, os.WriteFile(path, []byte(content), 0o600))
-	}
+	home := t.TempDir()
+	writeFiles(t, home, files)
 	for _, name := range []string{
 		"AWS_PROFILE", "AWS_DEFAULT_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_RETRY_MODE",
 		"AWS_MAX_ATTEMPTS", "AWS_ROLE_ARN", "AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI",
@@ -48,7 +42,16 @@ func machine(t *testing.T, files map[string]string, environment ...string) (home
 	for i := 0; i+1 < len(environment); i += 2 {
 		t.Setenv(environment[i], environment[i+1])
 	}
-	return home
+}
+
+// writeFiles writes files below a directory.
+func writeFiles(t *testing.T, dir string, files map[string]string) {
+	t.Helper()
+	for path, text := range files {
+		path = filepath.Join(dir, path)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o700))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	}
 }
 
 const keys = "aws_access_key_id = ID\naws_secret_access_key = SECRET\n"
@@ -136,61 +139,37 @@ func (s source) prepare(t *testing.T) {
 	}
 }
 
-// TestCredentialsAreFetchedWithTheStrategy: the clients that fetch credentials retry as the
-// settings say, and have scopes of their own.
+// TestCredentialsAreFetchedWithTheStrategy: the clients that fetch credentials retry as the settings say, and have scopes of
+// their own although the context of the call that they are fetched for names its service.
 func TestCredentialsAreFetchedWithTheStrategy(t *testing.T) {
 	for _, s := range sources {
 		t.Run(s.name, func(t *testing.T) {
 			s.prepare(t)
 			t.Setenv("AWS_MAX_ATTEMPTS", "2")
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				events := map[retry.EventKind]int{}
+			synctest.Test(t, func(t *testing.T) {
+				retries := 0
 				observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-					if events[e.Kind]++; e.Kind == retry.RetryScheduled {
+					if e.Kind == retry.RetryScheduled {
+						retries++
 						require.Equal(t, s.service, e.Operation.Service)
 						require.NotEmpty(t, e.Operation.Name)
 					}
 				}))
-				client := newScript(fail(503, ""), identity)
-				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
-				require.NoError(t, err)
-				credentials, err := cfg.Credentials.Retrieve(t.Context())
-				require.NoError(t, err)
-				require.Equal(t, "ID", credentials.AccessKeyID)
-				require.Equal(t, 1, events[retry.RetryScheduled])
-
-				client = newScript(fail(503, ""))
-				cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
-				require.NoError(t, err)
-				_, err = cfg.Credentials.Retrieve(t.Context())
-				require.Error(t, err)
-				require.Equal(t, map[bool]int{false: 2, true: 6}[s.service == "ec2imds"], client.requests(), "IMDS asks for a token first")
-			})
-		})
-	}
-}
-
-// TestCredentialsOfACallHaveAScopeOfTheirOwn: the context of the call that they are fetched for
-// names its service.
-func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
-	for _, s := range sources {
-		t.Run(s.name, func(t *testing.T) {
-			s.prepare(t)
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				client := newScript(func(r *http.Request) (*http.Response, error) {
+				load := func(client *script) aws.Config {
+					cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...), awssdk.WithSettings(observer))
+					require.NoError(t, err)
+					return cfg
+				}
+				cfg := load(newScript(fail(503, ""), func(r *http.Request) (*http.Response, error) {
 					if strings.Contains(r.Header.Get("X-Amz-Target"), "DescribeTable") {
 						return response(200, "{}"), nil
 					}
 					return identity(r)
-				})
-				cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(s.loading(client)...))
-				require.NoError(t, err)
+				}))
 				require.NoError(t, describe(t, cfg))
-				strategy, _ := awssdk.StrategyOf(cfg)
+				require.Equal(t, 1, retries)
 				var found []retry.ScopeKey
-				for _, scope := range strategy.Snapshot().Scopes[1:] {
+				for _, scope := range strategyOf(t, cfg).Snapshot().Scopes[1:] {
 					if scope.Key.Service != "dynamodb" {
 						found = append(found, scope.Key)
 					}
@@ -198,6 +177,11 @@ func TestCredentialsOfACallHaveAScopeOfTheirOwn(t *testing.T) {
 				require.Len(t, found, 1)
 				require.Equal(t, s.service, found[0].Service)
 				require.Equal(t, s.service == "sts" || s.service == "sso", found[0].Region == "eu-central-1")
+
+				client := newScript(fail(503, ""))
+				_, err := load(client).Credentials.Retrieve(t.Context())
+				require.Error(t, err)
+				require.Equal(t, map[bool]int{false: 2, true: 6}[s.service == "ec2imds"], client.requests(), "IMDS asks for a token first")
 			})
 		})
 	}
@@ -216,8 +200,7 @@ func TestMetadataNeverWaitsLongerThanWithTheSDKAlone(t *testing.T) {
 		"refuses":     {fail(404, "")},
 		"silent":      {func(r *http.Request) (*http.Response, error) { <-r.Context().Done(); return nil, r.Context().Err() }},
 	} {
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
+		synctest.Test(t, func(t *testing.T) {
 			fetch := func(cfg aws.Config) (took time.Duration, err error) {
 				began := time.Now()
 				_, err = cfg.Credentials.Retrieve(t.Context())
@@ -248,22 +231,6 @@ func TestMetadataNeverWaitsLongerThanWithTheSDKAlone(t *testing.T) {
 	}
 }
 
-// TestMetadataClientOfAConfig makes a client of instance metadata from a config.
-func TestMetadataClientOfAConfig(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		s := newScript(fail(500, ""), identity, fail(500, ""), fail(500, ""), say(200, "role"))
-		cfg := installed(t, s, hermetic(awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: time.Millisecond}})))
-		began := time.Now()
-		_, err := imds.NewFromConfig(cfg).GetMetadata(t.Context(), &imds.GetMetadataInput{Path: "x"})
-		require.NoError(t, err)
-		require.LessOrEqual(t, time.Since(began), 3*time.Second)
-		strategy, ok := awssdk.StrategyOf(cfg)
-		require.True(t, ok)
-		require.Equal(t, "ec2imds", strategy.Snapshot().Scopes[1].Key.Service)
-	})
-}
-
 func TestRetryerBesideLoadDefaultConfigIsAnError(t *testing.T) {
 	machine(t, nil)
 	_, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} })))
@@ -271,143 +238,4 @@ func TestRetryerBesideLoadDefaultConfigIsAnError(t *testing.T) {
 	cfg := aws.Config{}
 	require.EqualError(t, awssdk.Install(&cfg, awssdk.WithLoadOptions(config.WithRegion("x"))),
 		"awssdk: WithLoadOptions has an effect only in LoadDefaultConfig")
-}
-
-// TestLoadDefaultConfigReadsTheSettings of the profile and of the options.
-func TestLoadDefaultConfigReadsTheSettings(t *testing.T) {
-	machine(t, map[string]string{".aws/config": "[default]\nmax_attempts = 7\nretry_mode = adaptive\n[profile odd]\nmax_attempts = x\n"})
-	cfg, err := awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(config.WithRegion("eu-central-1")))
-	require.NoError(t, err)
-	s, ok := awssdk.StrategyOf(cfg)
-	require.True(t, ok)
-	require.Equal(t, 7, s.Plan(retry.Operation{}).MaxAttempts)
-	require.Equal(t, "adaptive", s.Snapshot().Mode)
-	require.Equal(t, "eu-central-1", cfg.Region)
-
-	cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(config.WithRetryMaxAttempts(9)))
-	require.NoError(t, err)
-	s, _ = awssdk.StrategyOf(cfg)
-	require.Equal(t, 9, s.Plan(retry.Operation{}).MaxAttempts)
-
-	_, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithSettings(awsretry.WithMaxAttempts(1<<31)))
-	require.ErrorContains(t, err, "WithMaxAttempts")
-	_, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(config.WithSharedConfigProfile("odd")))
-	require.Error(t, err)
-	_, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(config.WithSharedConfigProfile("missing")))
-	require.ErrorContains(t, err, "missing")
-}
-
-// roles is how a program assumes roles in many accounts at the same time.
-type roles struct {
-	how      string
-	accounts int
-	attempts int
-	quota    int // the capacity of a shared strategy
-}
-
-// limitedSTS allows a number of requests a second, and a burst of as many.
-type limitedSTS struct {
-	limit     float64
-	mu        sync.Mutex // guards all below
-	tokens    float64
-	at        time.Time
-	throttled int
-	answered  int
-}
-
-func (s *limitedSTS) Do(r *http.Request) (*http.Response, error) {
-	pause(50 * time.Millisecond)
-	s.mu.Lock()
-	now := time.Now()
-	s.tokens = min(s.limit, s.tokens+s.limit*now.Sub(s.at).Seconds())
-	s.at = now
-	if s.tokens < 1 {
-		s.throttled++
-		s.mu.Unlock()
-		return stsError("Throttling")(r)
-	}
-	s.tokens--
-	s.answered++
-	s.mu.Unlock()
-	return identity(r)
-}
-
-// TestAssumeRoleForAHundredAccounts and for two hundred, where STS allows ten requests a second. With
-// -v it prints the table of RESULTS.md.
-func TestAssumeRoleForAHundredAccounts(t *testing.T) {
-	var file strings.Builder
-	for i := range 200 {
-		fmt.Fprintf(&file, "[profile account%d]\nrole_arn = arn:aws:iam::%012d:role/r\nsource_profile = keys\nregion = eu-central-1\n", i, i)
-	}
-	machine(t, map[string]string{".aws/config": file.String(), ".aws/credentials": "[keys]\n" + keys})
-	failures, throttles := map[roles]int{}, map[roles]int{}
-	const sdk, ours, standardShared, adaptiveShared = "aws-sdk-go-v2", "standard", "standard, shared", "adaptive, shared"
-	for _, r := range []roles{
-		{sdk, 100, 3, 0},
-		{ours, 100, 3, 0},
-		{standardShared, 100, 3, 500},
-		{adaptiveShared, 100, 3, 500},
-		{sdk, 100, 20, 0},
-		{ours, 100, 20, 0},
-		{standardShared, 100, 20, 500},
-		{adaptiveShared, 100, 20, 500},
-		{sdk, 200, 20, 0},
-		{adaptiveShared, 200, 20, 500},
-		{adaptiveShared, 200, 20, 5000},
-	} {
-		inBubble(t, func(t *testing.T) {
-			t.Helper()
-			sts, began := &limitedSTS{limit: 10}, time.Now()
-			failures[r] = assume(t, r, sts)
-			require.Equal(t, r.accounts, failures[r]+sts.answered)
-			throttles[r] = sts.throttled
-			t.Logf("| %s | %d | %d | %d | %d | %d | %.0f s |",
-				r.how, r.accounts, r.attempts, r.quota, failures[r], throttles[r], time.Since(began).Seconds())
-		})
-	}
-	require.LessOrEqual(t, failures[roles{adaptiveShared, 100, 3, 500}], failures[roles{sdk, 100, 3, 0}])
-	for _, r := range []roles{
-		{sdk, 100, 20, 0}, {ours, 100, 20, 0}, {adaptiveShared, 100, 20, 500}, {sdk, 200, 20, 0}, {adaptiveShared, 200, 20, 5000},
-	} {
-		require.Zero(t, failures[r], r)
-	}
-	require.Less(t, throttles[roles{adaptiveShared, 100, 3, 500}], throttles[roles{sdk, 100, 3, 0}]/2)
-	require.Less(t, throttles[roles{adaptiveShared, 100, 20, 500}], throttles[roles{sdk, 100, 20, 0}]/2)
-	require.Less(t, throttles[roles{adaptiveShared, 200, 20, 5000}], throttles[roles{sdk, 200, 20, 0}]/2)
-}
-
-// assume loads a config for each account and gets its credentials, all at the same time. It returns
-// how many failed.
-func assume(t *testing.T, r roles, sts *limitedSTS) int {
-	t.Helper()
-	mode, isShared := strings.CutSuffix(r.how, ", shared")
-	shared, err := awsretry.Load(t.Context(),
-		awsretry.WithEnv(func(name string) (string, bool) { return mode, name == "AWS_RETRY_MODE" && isShared }),
-		awsretry.WithMaxAttempts(r.attempts),
-		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: &r.quota}}))
-	require.NoError(t, err)
-	var failed atomic.Int64
-	var all sync.WaitGroup
-	for i := range r.accounts {
-		options := []func(*config.LoadOptions) error{
-			config.WithHTTPClient(sts), config.WithSharedConfigProfile(fmt.Sprintf("account%d", i)), config.WithRetryMaxAttempts(r.attempts),
-		}
-		var cfg aws.Config
-		switch {
-		case isShared:
-			cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(options...), awssdk.WithStrategy(shared))
-		case mode == "standard":
-			cfg, err = awssdk.LoadDefaultConfig(t.Context(), awssdk.WithLoadOptions(options...))
-		default:
-			cfg, err = config.LoadDefaultConfig(t.Context(), options...)
-		}
-		require.NoError(t, err)
-		all.Go(func() {
-			if _, err := cfg.Credentials.Retrieve(t.Context()); err != nil {
-				failed.Add(1)
-			}
-		})
-	}
-	all.Wait()
-	return int(failed.Load())
 }

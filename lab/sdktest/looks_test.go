@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"go/ast"
+	"io"
 	"maps"
 	"net"
 	"net/http"
@@ -103,6 +104,33 @@ func hangs(r *http.Request) (*http.Response, error) {
 	return nil, r.Context().Err()
 }
 
+// cut begins an answer that goes on only when the context of its attempt ends.
+func cut(r *http.Request) (*http.Response, error) {
+	answer := response(200, "")
+	answer.Body, answer.ContentLength = io.NopCloser(readerFunc(func([]byte) (int, error) {
+		<-r.Context().Done()
+		return 0, r.Context().Err()
+	})), -1
+	return answer, nil
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+// limitAttempts adds a middleware between the loop and everything below that gives each attempt a context of its own.
+func limitAttempts(o *dynamodb.Options) {
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return stack.Finalize.Insert(middleware.FinalizeMiddlewareFunc("limit", func(
+			ctx context.Context, in middleware.FinalizeInput, next middleware.FinalizeHandler,
+		) (middleware.FinalizeOutput, middleware.Metadata, error) {
+			ctx, cancel := context.WithTimeout(ctx, time.Second)
+			defer cancel()
+			return next.HandleFinalize(ctx, in)
+		}), "Retry", middleware.After)
+	})
+}
+
 // late is an answer that takes its time, whatever becomes of the context.
 func late(d time.Duration, answer answerFunc) answerFunc {
 	return func(r *http.Request) (*http.Response, error) {
@@ -140,6 +168,9 @@ func situations() []situation {
 
 		{name: "no send token", answers: []answerFunc{busy}, noWait: true, calls: 1, mode: aws.RetryModeAdaptive, ours: retry.ErrSendRateLimited},
 		{name: "no send token for a retry", answers: []answerFunc{busy}, noWait: true, mode: aws.RetryModeAdaptive, ours: retry.ErrSendRateLimited},
+
+		{name: "limit of a middleware", answers: []answerFunc{hangs, succeeds}, call: limitAttempts},
+		{name: "limit of a middleware, body", answers: []answerFunc{cut, succeeds}, call: limitAttempts},
 
 		{name: "attempts of the client", answers: []answerFunc{broken}, client: attempts(2), ours: used},
 		{name: "more attempts of the client", answers: []answerFunc{broken}, client: attempts(6), ours: used},

@@ -16,7 +16,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.opentelemetry.io/otel/attribute"
 	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
-	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
@@ -54,38 +53,6 @@ func callTheSDK(t *testing.T, meterProvider *sdkmetric.MeterProvider, tracerProv
 	require.NoError(t, telemetry.Watch(strategy))
 	_, err = dynamodb.NewFromConfig(cfg).ListTables(context.Background(), &dynamodb.ListTablesInput{})
 	require.NoError(t, err)
-}
-
-func TestClientsOfTheSDKRecordWithOpenTelemetry(t *testing.T) {
-	t.Parallel()
-	reader, spans := sdkmetric.NewManualReader(), tracetest.NewSpanRecorder()
-	callTheSDK(t, sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader)), sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(spans)))
-
-	var found metricdata.ResourceMetrics
-	require.NoError(t, reader.Collect(t.Context(), &found))
-	of := map[string]metricdata.Metrics{}
-	for _, scope := range found.ScopeMetrics {
-		for _, m := range scope.Metrics {
-			of[m.Name] = m
-		}
-	}
-	call := attribute.NewSet(attribute.String("rpc.service", "DynamoDB"), attribute.String("rpc.method", "ListTables"))
-	attempts := of["client.call.attempts"].Data.(metricdata.Sum[int64]).DataPoints
-	require.Len(t, attempts, 1)
-	require.EqualValues(t, 2, attempts[0].Value)
-	require.Equal(t, call, attempts[0].Attributes)
-	require.EqualValues(t, 1, of["client.call.errors"].Data.(metricdata.Sum[int64]).DataPoints[0].Value)
-	duration := of["client.call.duration"]
-	require.Equal(t, "s", duration.Unit)
-	require.EqualValues(t, 1, duration.Data.(metricdata.Histogram[float64]).DataPoints[0].Count)
-	require.Contains(t, of, "client.http.do_request_duration")
-
-	// Both spell the service in the same way, so that a query can join them.
-	own := of["awsretry.call.duration"].Data.(metricdata.Histogram[float64]).DataPoints[0].Attributes
-	for _, attribute := range call.ToSlice() {
-		value, _ := own.Value(attribute.Key)
-		require.Equal(t, attribute.Value, value)
-	}
 }
 
 func TestClientsOfTheSDKMakeSpansOfOpenTelemetry(t *testing.T) {

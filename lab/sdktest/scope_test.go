@@ -3,6 +3,7 @@ package sdktest
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -258,9 +259,8 @@ func keysOf(operations []retry.Operation) []string {
 // TestClientsShareTheStateOfAScope, also those with the results of several calls of the function
 // of Load.
 func TestClientsShareTheStateOfAScope(t *testing.T) {
-	withInstall(t, func(t *testing.T, setup setup) {
-		t.Helper()
-		cfg := setup(t, newScript(fail(400, "ThrottlingException")), hermetic(awsretry.WithMaxAttempts(1), awsretry.WithMode(awsretry.ModeAdaptive)))
+	synctest.Test(t, func(t *testing.T) {
+		cfg := installed(t, newScript(fail(400, "ThrottlingException")), hermetic(awsretry.WithMaxAttempts(1), awsretry.WithMode(awsretry.ModeAdaptive)))
 		began := time.Now()
 		require.Error(t, describe(t, cfg)) // makes a client each time
 		require.Zero(t, time.Since(began))

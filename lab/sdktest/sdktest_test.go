@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -91,15 +90,6 @@ func installed(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.C
 	return cfg
 }
 
-// setup makes a config whose clients have a strategy.
-type setup func(t *testing.T, client aws.HTTPClient, opts ...awssdk.Option) aws.Config
-
-// withInstall runs a test in virtual time.
-func withInstall(t *testing.T, test func(t *testing.T, setup setup)) {
-	t.Helper()
-	synctest.Test(t, func(t *testing.T) { test(t, installed) })
-}
-
 // script gives one answer after the other, and records the times of the requests.
 type script struct {
 	mu      sync.Mutex // guards all below
@@ -153,12 +143,6 @@ func refuse(err error) answerFunc {
 func sleep(ctx context.Context, d time.Duration) { _ = clock.System{}.Sleep(ctx, d) }
 
 func pause(d time.Duration) { sleep(context.Background(), d) }
-
-// inBubble runs a test in virtual time.
-func inBubble(t *testing.T, test func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, test)
-}
 
 // bodyOf reads the body of a request.
 func bodyOf(r *http.Request) string {
@@ -236,16 +220,19 @@ func (k bookkeeper) Report(r ratelimit.Response) ratelimit.Change {
 
 // adaptiveMode returns an adaptive strategy without jitter, and what its limiters hear.
 func adaptiveMode(config standard.Config) (awssdk.Option, *books) {
-	kept := &books{}
 	if config.Random == nil {
 		config.Random = func() float64 { return 1 }
 	}
-	return hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
-		Standard: config,
-		NewLimiter: func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
-			return bookkeeper{sendrate.NewLimiter(sendrate.Config{Start: clk.Now()}, clk), kept}
-		},
-	})), kept
+	return bookkept(adaptive.Config{Standard: config})
+}
+
+// bookkept returns an adaptive strategy, and what its limiters hear.
+func bookkept(config adaptive.Config) (awssdk.Option, *books) {
+	kept := &books{}
+	config.NewLimiter = func(_ retry.ScopeKey, clk clock.Clock) adaptive.Limiter {
+		return bookkeeper{sendrate.NewLimiter(sendrate.Config{Start: clk.Now()}, clk), kept}
+	}
+	return hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(config)), kept
 }
 
 // strategyOf returns the strategy that the clients of cfg have.

@@ -8,12 +8,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
@@ -22,10 +20,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sts"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
-	"github.com/awsretry/awsretry/modes/adaptive"
-	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -63,145 +58,30 @@ func readings() []reading {
 	)
 	return []reading{
 		{name: "nothing is set", sdk: unset},
-
-		// Numbers in a file.
 		{name: "number", config: number("7"), sdk: seven},
-		{name: "number of one", config: number("1"), sdk: "standard 1"},
-		{name: "number with a plus sign", config: number("+3"), sdk: unset},
-		{name: "number with blanks around it", config: section("max_attempts\t =  7 \t"), sdk: seven},
-		{name: "number without blanks", config: section("max_attempts=7"), sdk: seven},
-		{name: "number behind a colon", config: section("max_attempts: 7"), sdk: seven},
-		{name: "number with a comment", config: number("7 # seven"), sdk: seven},
-		{name: "number with a comment behind a tab", config: number("7\t; seven"), sdk: seven},
-		{name: "number that a comment touches", config: number("7#seven"), sdk: noNumber},
-		{name: "number of zero", config: number("0"), sdk: unset},
-		{name: "number of zeros", config: number("00"), sdk: unset},
 		{name: "number below zero", config: number("-1"), sdk: "standard -1"},
-		{name: "minus zero", config: number("-0"), sdk: unset},
-		{name: "number in double quotes", config: number(`"7"`), sdk: seven},
-		{name: "number in single quotes", config: number(`'7'`), sdk: seven},
-		{name: "quotes with a comment", config: number(`"7" # seven`), sdk: seven},
-		{name: "zero in quotes", config: number(`"0"`), sdk: unset},
-		{name: "quotes with a blank inside", config: number(`" 7"`), sdk: noNumber},
-		{name: "quotes that do not match", config: number(`"7'`), sdk: noNumber},
-		{name: "empty quotes", config: number(`""`), sdk: noNumber},
 		{name: "one quote", config: number(`"`), sdk: "panics"},
 		{name: "number with a leading zero", config: number("010"), sdk: "standard 8"},
-		{name: "number with a leading zero that is not octal", config: number("08"), sdk: noNumber},
-		{name: "hexadecimal number", config: number("0x10"), sdk: "standard 16"},
-		{name: "binary number", config: number("0b101"), sdk: "standard 5"},
-		{name: "number with an underscore", config: number("1_0"), sdk: "standard 10"},
-		{name: "number with a fraction", config: number("3.5"), sdk: noNumber},
 		{name: "word for a number", config: number("seven"), sdk: noNumber},
-		{name: "empty number", config: number(""), sdk: noNumber},
-		{name: "comment alone", config: number(" # seven"), sdk: noNumber},
-		{name: "digits beyond ASCII", config: number("７"), sdk: noNumber},
-		{name: "no-break space before a number", config: number("\u00a07"), sdk: seven},
-		{name: "greatest number", config: number("2147483647"), sdk: most},
 		{name: "number above the greatest", config: number("2147483648"), sdk: "standard 2147483648"},
 		{name: "number of 64 bits", config: number("9223372036854775807"), sdk: "standard 9223372036854775807"},
-		{name: "number of more than 64 bits", config: number("9223372036854775808"), sdk: noNumber},
-
-		// Modes in a file.
-		{name: "mode", config: mode("adaptive"), sdk: "adaptive 3"},
-		{name: "mode in quotes", config: mode(`"adaptive"`), sdk: "adaptive 3"},
-		{name: "mode in quotes with a blank inside", config: mode(`"adaptive "`), sdk: noMode},
-		{name: "mode in another case", config: mode("Adaptive"), sdk: noMode},
-		{name: "legacy mode", config: mode("legacy"), sdk: noMode},
 		{name: "unknown mode", config: mode("foo"), sdk: noMode},
-		{name: "empty mode", config: mode(""), sdk: noMode},
-		{name: "mode and zero attempts", config: section("retry_mode = adaptive", "max_attempts = 0"), sdk: "adaptive 3"},
 		{name: "mode in quotes and attempts in quotes", config: section(`retry_mode = 'adaptive'`, `max_attempts = '7'`), sdk: "adaptive 7"},
-
-		// Lines and sections.
-		{name: "key in another case", config: section("MAX_ATTEMPTS = 7"), sdk: seven},
-		{name: "key twice", config: section("max_attempts = 5", "max_attempts = 7"), sdk: seven},
-		{name: "key twice, the last one zero", config: section("max_attempts = 5", "max_attempts = 0"), sdk: unset},
-		{name: "key twice, the first one zero", config: section("max_attempts = 0", "max_attempts = 7"), sdk: seven},
-		{name: "key twice, the first one nonsense", config: section("max_attempts = many", "max_attempts = 7"), sdk: seven},
-		{name: "section twice", config: number("5") + number("7"), sdk: seven},
-		{name: "section twice, the last one zero", config: number("5") + number("0"), sdk: unset},
-		{name: "default beside profile default", config: "[profile default]\nmax_attempts = 7\n" + number("0"), sdk: seven},
-		{name: "profile default with zero beside default", config: number("7") + "[profile default]\nmax_attempts = 0\n", sdk: unset},
-		{name: "blanks in the brackets", config: "[ default ]\nmax_attempts = 7\n", sdk: seven},
-		{name: "header with a comment", config: "[default] # mine\nmax_attempts = 7\n", sdk: seven},
-		{name: "header in another case", config: "[Default]\nmax_attempts = 0\n", sdk: unset},
-		{name: "malformed header", config: "[default\nmax_attempts = 0\n", sdk: unset},
-		{name: "malformed line", config: section("many attempts", "max_attempts = '7'"), sdk: seven},
-		{name: "CR and LF", config: "[default]\r\nretry_mode = adaptive\r\nmax_attempts = \"7\"\r\n", sdk: "adaptive 7"},
-		{name: "CR alone", config: "[default]\rmax_attempts = 0\r", sdk: unset},
-		{name: "no line end", config: "[default]\nmax_attempts = '7'", sdk: seven},
-		{name: "byte-order mark", config: "\ufeff" + section("retry_mode = adaptive"), sdk: unset},
-		{name: "byte-order mark and zero", config: "\ufeff" + section("retry_mode = adaptive", "max_attempts = 0"), sdk: unset},
-		{name: "byte-order mark and nonsense", config: "\ufeff" + section("retry_mode = fast", "max_attempts = many"), sdk: unset},
-		{name: "continuation", config: section("max_attempts = 7", "  8"), sdk: noNumber},
-		{name: "all lines indented", config: section("  retry_mode = adaptive", "  max_attempts = '7'"), sdk: "adaptive 7"},
-		{name: "indented below a value", config: section("region = eu-central-1", "  max_attempts = 7"), sdk: seven},
-		{name: "indented nonsense below a value", config: section("region = eu-central-1", "  max_attempts = many"), sdk: noNumber},
-		{name: "nested key", config: section("s3 =", "  max_attempts = 0"), sdk: unset},
-		{name: "indented alike below an empty property", config: section("  s3 =", "  max_attempts = 7"), sdk: unset},
-		{name: "zero indented alike below an empty property", config: section("  s3 =", "  max_attempts = 0"), sdk: unset},
-
-		// Profiles.
-		{name: "profile", config: number("0") + "[profile x]\nmax_attempts = 7\n", env: profile("x"), sdk: seven},
-		{name: "profile by option with zero", config: "[profile x]\nmax_attempts = 0\n", load: []load{config.WithSharedConfigProfile("x")}, sdk: unset},
 		{name: "profile by option over variable", config: number("7") + "[profile x]\nmax_attempts = 5\n", env: profile("x"), load: []load{config.WithSharedConfigProfile("default")}, sdk: seven},
-		{name: "quotes around the name", config: "[profile \"x\"]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
-		{name: "quotes that are part of the name", config: "[profile \"x\"]\nmax_attempts = 7\n", env: profile(`"x"`), sdk: seven},
-		{name: "quoted name beside the plain one", config: "[profile x]\nmax_attempts = 7\n[profile \"x\"]\nmax_attempts = 5\n", env: profile("x"), sdk: seven},
-		{name: "quoted name in the credentials file", config: "[profile x]\nmax_attempts = 7\n", credentials: "[\"x\"]\nmax_attempts = 5\n", env: profile("x"), sdk: seven},
-		{name: "malformed header", config: number("5") + "[profile a;b]\nmax_attempts = 7\n", sdk: seven},
-		{name: "profile without its prefix", config: "[x]\nmax_attempts = 0\n", env: profile("x"), sdk: noProfile},
 		{name: "profile that is missing", env: profile("x"), sdk: noProfile},
-		{name: "AWS_DEFAULT_PROFILE that is missing", config: number("5"), env: env{"AWS_DEFAULT_PROFILE": "x"}, sdk: unset},
 		{name: "AWS_DEFAULT_PROFILE that is missing, and zero", env: env{"AWS_DEFAULT_PROFILE": "x", "AWS_MAX_ATTEMPTS": "0", "AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
-		{name: "nonsense in another profile", config: number("7") + "[profile x]\nmax_attempts = many\n", sdk: seven},
-
-		// Two files.
-		{name: "credentials file over config file", config: number("5"), credentials: number("7"), sdk: seven},
-		{name: "zero in the credentials file over config file", config: number("5"), credentials: number("0"), sdk: unset},
-		{name: "below zero in the credentials file over config file", config: number("5"), credentials: number("-1"), sdk: "standard -1"},
-		{name: "credentials file over zero", config: number("0"), credentials: number("7"), sdk: seven},
-		{name: "credentials file over nonsense", config: number("many"), credentials: number("7"), sdk: seven},
 		{name: "mode of one file, quoted number of the other", config: mode("adaptive"), credentials: number("'7'"), sdk: "adaptive 7"},
 		{name: "two config files", config: number("5"), load: []load{config.WithSharedConfigFiles([]string{"home/.aws/config", "work/config"})}, sdk: "standard 30"},
 		{name: "two config files, the last with zero", config: number("0"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: unset},
 		{name: "two config files, the last below zero", config: number("-1"), load: []load{config.WithSharedConfigFiles([]string{"work/config", "home/.aws/config"})}, sdk: "standard -1"},
-
-		// Variables.
-		{name: "variable over file", config: number("5"), env: attempts("7"), sdk: seven},
-		{name: "variable over zero", config: number("0"), env: attempts("7"), sdk: seven},
-		{name: "variable over nonsense", config: number("many"), env: attempts("7"), sdk: noNumber},
-		{name: "empty variable", config: number("7"), env: attempts(""), sdk: seven},
-		{name: "variable of zero", env: attempts("0"), sdk: unset},
 		{name: "variable of zero over file", config: number("7"), env: attempts("0"), sdk: seven},
-		{name: "variable of zero over quotes", config: number("'7'"), env: attempts("0"), sdk: seven},
-		{name: "variable of zeros and a mode", env: env{"AWS_MAX_ATTEMPTS": "00", "AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
-		{name: "variable below zero", env: attempts("-1"), sdk: "standard -1"},
 		{name: "variable below zero over file", config: number("7"), env: attempts("-1"), sdk: "standard -1"},
-		{name: "variable with a plus sign", env: attempts("+7"), sdk: seven},
-		{name: "variable with a leading zero", env: attempts("010"), sdk: "standard 10"},
 		{name: "hexadecimal variable", env: attempts("0x10"), sdk: noEnv},
-		{name: "variable with a blank", env: attempts(" 7"), sdk: noEnv},
-		{name: "variable in quotes", env: attempts(`"7"`), sdk: noEnv},
-		{name: "variable with a fraction", env: attempts("3.5"), sdk: noEnv},
-		{name: "variable above the greatest", env: attempts("2147483648"), sdk: "standard 2147483648"},
-		{name: "variable of more than 64 bits", env: attempts("9223372036854775808"), sdk: noEnv},
-		{name: "mode of a variable", config: mode("standard"), env: env{"AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
-		{name: "mode of a variable over quotes", config: mode("'standard'"), env: env{"AWS_RETRY_MODE": "adaptive"}, sdk: "adaptive 3"},
-		{name: "mode of a variable in another case", env: env{"AWS_RETRY_MODE": "ADAPTIVE"}, sdk: noMode},
-		{name: "mode of a variable with a blank", env: env{"AWS_RETRY_MODE": "adaptive "}, sdk: noMode},
-		{name: "legacy mode of a variable", env: env{"AWS_RETRY_MODE": "legacy"}, sdk: noMode},
-
-		// Code.
-		{name: "option over zero", config: number("0"), load: []load{config.WithRetryMaxAttempts(7)}, sdk: seven},
 		{name: "options over variables", env: env{"AWS_RETRY_MODE": "standard", "AWS_MAX_ATTEMPTS": "6"}, load: []load{config.WithRetryMode(aws.RetryModeAdaptive), config.WithRetryMaxAttempts(7)}, sdk: "adaptive 7"},
 		{name: "no files", config: number("7"), load: []load{config.WithSharedConfigFiles([]string{})}, sdk: unset},
 		{name: "option of zero", config: number("7"), load: []load{config.WithRetryMaxAttempts(0)}, sdk: seven},
-		{name: "option below zero", load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1"},
 		{name: "option below zero over variable", env: attempts("7"), load: []load{config.WithRetryMaxAttempts(-1)}, sdk: "standard -1"},
 		{name: "option above the greatest", load: []load{config.WithRetryMaxAttempts(1 << 40)}, sdk: "standard 1099511627776"},
-		{name: "mode by option", config: mode("standard"), load: []load{config.WithRetryMode(aws.RetryModeAdaptive)}, sdk: "adaptive 3"},
 		{name: "unknown mode by option", config: mode("adaptive"), load: []load{config.WithRetryMode("foo")}, sdk: "foo 3", ours: unset},
 		{name: "mode by option in another case", load: []load{config.WithRetryMode("Adaptive")}, sdk: "Adaptive 3", ours: unset},
 		{name: "attempts in the config", config: number("5"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = 7 }, sdk: seven},
@@ -209,21 +89,8 @@ func readings() []reading {
 		{name: "mode that code has cleared in the config", config: mode("adaptive"), change: func(cfg *aws.Config) { cfg.RetryMode = "" }, sdk: unset},
 		{name: "attempts below zero in the config", config: number("7"), change: func(cfg *aws.Config) { cfg.RetryMaxAttempts = -1 }, sdk: "standard -1"},
 		{name: "unknown mode in the config", change: func(cfg *aws.Config) { cfg.RetryMode = "foo" }, sdk: "foo 3", ours: unset},
-		{name: "files that change after the SDK has read them", config: number("7"), change: rewrite(number("many")), sdk: seven},
-		{name: "profile that goes after the SDK has read it", config: "[profile x]\nmax_attempts = 7\n", env: profile("x"), change: rewrite(""), sdk: seven},
-		{name: "file that grows too large after the SDK has read it", config: number("7"), change: rewrite(number("7") + strings.Repeat("\n", 4<<20)), sdk: seven},
 		{name: "file above the limit", config: number("7") + strings.Repeat("#\n", 3<<20), sdk: seven},
-		{name: "credentials file above the limit", config: mode("adaptive"), credentials: number("7") + strings.Repeat("#\n", 3<<20), sdk: "adaptive 7"},
-		{name: "file above the limit and a variable", config: number("7") + strings.Repeat("#\n", 3<<20), env: attempts("5"), sdk: "standard 5"},
 		{name: "profile of a file above the limit", config: "[profile x]\nmax_attempts = 7\n" + strings.Repeat("#\n", 3<<20), env: profile("x"), sdk: seven},
-	}
-}
-
-func rewrite(text string) func(*aws.Config) {
-	return func(*aws.Config) {
-		if err := os.WriteFile("home/.aws/config", []byte(text), 0o600); err != nil {
-			panic(err)
-		}
 	}
 }
 
@@ -232,12 +99,8 @@ func rewrite(text string) func(*aws.Config) {
 func TestInstallReadsWhatTheSDKReads(t *testing.T) {
 	for _, r := range readings() {
 		t.Run(r.name, func(t *testing.T) {
-			begin := func() {
-				start(t, r.env)
-				require.NoError(t, os.WriteFile("home/.aws/config", []byte(r.config), 0o600))
-				require.NoError(t, os.WriteFile("home/.aws/credentials", []byte(r.credentials), 0o600))
-			}
-			begin()
+			start(t, r.env)
+			writeFiles(t, ".", map[string]string{"home/.aws/config": r.config, "home/.aws/credentials": r.credentials})
 			cfg, refusal := loadPlain(t, r.load)
 			if want, refused := strings.CutPrefix(r.sdk, "refused: "); refused || want == "panics" {
 				require.ErrorContains(t, refusal, want)
@@ -296,58 +159,6 @@ func loadOurs(t *testing.T, opts []load) (cfg aws.Config, err error) {
 func recovered(err *error) {
 	if panicked := recover(); panicked != nil {
 		*err = fmt.Errorf("panics: %v", panicked)
-	}
-}
-
-// TestSettingsBesideWhatOnlyTheSDKAccepts has settings of Install beside values that awsretry
-// refuses. An error of theirs stays one.
-func TestSettingsBesideWhatOnlyTheSDKAccepts(t *testing.T) {
-	zero := map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "work/odd"}
-	quoted := map[string]string{"AWS_CONFIG_FILE": "work/odd"}
-	limit := awsretry.WithConfig(adaptive.Config{MaxSendWait: 1})
-	for _, c := range []struct {
-		name     string
-		env      map[string]string
-		settings []awsretry.Option
-		want     string
-		err      string
-	}{
-		{name: "none", env: zero, want: "standard 7"},
-		{name: "profile", env: zero, settings: []awsretry.Option{awsretry.WithProfile("x")}, err: `AWS_MAX_ATTEMPTS: "0"`},
-		{name: "profile with such a value", env: quoted, settings: []awsretry.Option{awsretry.WithProfile("y")}, err: `work/odd:7: [profile y] max_attempts: "-1"`},
-		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithProfile("z")}, err: `profile "z" not found`},
-		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, want: "standard 30"},
-		{name: "attempts", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, want: "standard 2"},
-		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, want: "standard 7"},
-		{name: "default attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 9})}, want: "standard 9"},
-		{name: "default mode that the SDK has", env: quoted, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, want: "standard 7"},
-		{name: "default mode", env: map[string]string{"AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, want: "adaptive 3"},
-		{name: "mode", env: zero, settings: []awsretry.Option{awsretry.WithMode(awsretry.ModeAdaptive)}, want: "adaptive 7"},
-		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, want: "standard 7"},
-		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},
-		{name: "strict reading of a malformed line that the SDK has read", env: map[string]string{"AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, err: "work/malformed:2:"},
-		{name: "strict reading of a malformed line of a file", settings: []awsretry.Option{awsretry.WithStrict(), awsretry.WithConfigFile("work/malformed")}, err: "work/malformed:2:"},
-		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" })}, err: `AWS_MAX_ATTEMPTS: "0"`},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			start(t, c.env)
-			for path, text := range map[string]string{
-				"work/odd":       "[default]\nmax_attempts = '7'\nretry_mode = standard\n[profile x]\nmax_attempts = 8\n[profile y]\nmax_attempts = -1\n",
-				"work/malformed": "[default]\nmalformed\n",
-			} {
-				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
-			}
-			cfg, err := config.LoadDefaultConfig(t.Context())
-			require.NoError(t, err)
-			err = awssdk.Install(&cfg, awssdk.WithSettings(c.settings...))
-			if c.err != "" {
-				require.ErrorContains(t, err, c.err)
-				require.Nil(t, cfg.Retryer)
-				return
-			}
-			require.NoError(t, err)
-			require.Equal(t, c.want, numbers(t, cfg))
-		})
 	}
 }
 
@@ -459,6 +270,21 @@ func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
 		}
 		return e
 	}
+	given := func() (all []load) {
+		if random.IntN(8) == 0 {
+			all = append(all, config.WithSharedConfigProfile(pick("", "default", "x")))
+		}
+		if random.IntN(8) == 0 {
+			all = append(all, config.WithSharedConfigFiles([][]string{nil, {}, {"work/config"}, {"home/.aws/config", "work/config"}, {"nowhere"}}[random.IntN(5)]))
+		}
+		if random.IntN(8) == 0 {
+			all = append(all, config.WithRetryMaxAttempts(random.IntN(9)-1))
+		}
+		if random.IntN(8) == 0 {
+			all = append(all, config.WithRetryMode(aws.RetryMode(pick("", "standard", "adaptive"))))
+		}
+		return all
+	}
 	started, set, retried := 0, 0, map[int]bool{}
 	start(t, nil)
 	for i := range cases {
@@ -471,18 +297,23 @@ func TestInstallDoesWithGeneratedSettingsWhatTheSDKDoes(t *testing.T) {
 		}
 		setenv(t, env)
 		text, keys := file(), file()
-		require.NoError(t, os.WriteFile("home/.aws/config", []byte(text), 0o600))
-		require.NoError(t, os.WriteFile("home/.aws/credentials", []byte(keys), 0o600))
+		writeFiles(t, ".", map[string]string{
+			"home/.aws/config": text, "home/.aws/credentials": keys, "work/config": tree["work/config"],
+		})
 		before, after, client, call := edit{attempts: code().attempts}, code(), code(), code()
 		made := fmt.Sprintf("case %d: %q, %q, %v; before: %v; after: %v; client: %v; call: %v", i, text, keys, env, before, after, client, call)
 
-		sdk, refusal := loadPlain(t, nil)
-		own, err := loadOurs(t, nil)
+		options := given()
+		sdk, refusal := loadPlain(t, options)
+		own, err := loadOurs(t, options)
 		if refusal != nil {
 			require.EqualError(t, err, refusal.Error(), made)
 			continue
 		}
 		require.NoError(t, err, made)
+		const odd = "[default]\nmax_attempts = many\n" // Nothing is read again.
+		writeFiles(t, ".", map[string]string{"home/.aws/config": odd, "home/.aws/credentials": odd, "work/config": odd})
+		setenv(t, map[string]string{"AWS_PROFILE": "gone", "AWS_MAX_ATTEMPTS": "many", "AWS_RETRY_MODE": "none"})
 		started++
 		before.config(&sdk)
 		installed := sdk.Copy()

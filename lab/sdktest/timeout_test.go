@@ -13,12 +13,9 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
-	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 	"github.com/stretchr/testify/require"
@@ -27,7 +24,6 @@ import (
 	"github.com/awsretry/awsretry/awssdk"
 	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/testonly/bubble"
-	"github.com/awsretry/awsretry/internal/testonly/pipenet"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -44,51 +40,6 @@ func after(d time.Duration, answer answerFunc) answerFunc {
 		}
 		return answer(r)
 	}
-}
-
-func TestAttemptTimeoutIsRetriedAsATimeoutAndGrows(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		var failures []retry.Event
-		observer := retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-			if e.Kind == retry.AttemptEnded {
-				failures = append(failures, e)
-			}
-		})
-		s := newScript(stalled)
-		cfg := installed(t, s, hermetic(noBackoff(), awsretry.WithMaxAttempts(3), awsretry.WithObserver(observer)),
-			awssdk.WithAttemptTimeout(growing))
-		began := time.Now()
-		err := describe(t, cfg)
-		require.Equal(t, (2+4+8)*time.Second, time.Since(began))
-		require.Equal(t, []time.Duration{2 * time.Second, 4 * time.Second}, s.gaps())
-		late, ok := errors.AsType[*retry.AttemptTimeoutError](err)
-		require.True(t, ok, "%v", err)
-		require.Equal(t, 8*time.Second, late.After)
-		_, exhausted := errors.AsType[*sdkretry.MaxAttemptsError](err)
-		require.True(t, exhausted)
-		_, canceled := errors.AsType[*smithy.CanceledError](err)
-		require.False(t, canceled, "the caller has not")
-		require.NotErrorIs(t, err, context.Canceled)
-		require.NotErrorIs(t, err, context.DeadlineExceeded)
-		require.Contains(t, err.Error(), "attempt timed out after 8s")
-		require.Len(t, failures, 3)
-		strategy, _ := awssdk.StrategyOf(cfg)
-		cost := strategy.Plan(retry.Operation{Service: "dynamodb"}).TimeoutCost
-		for i, e := range failures {
-			require.Equal(t, "timeout", e.ErrorType())
-			require.Equal(t, 500-i*cost, e.Quota)
-		}
-	})
-}
-
-func TestAttemptThatIsAnsweredInTimeIsLeftAlone(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		s := newScript(after(1999*time.Millisecond, fail(503, "")), after(2001*time.Millisecond, say(200, "{}")))
-		require.NoError(t, describe(t, installed(t, s, hermetic(noBackoff()), awssdk.WithAttemptTimeout(growing))))
-		require.Equal(t, 2, s.requests())
-	})
 }
 
 // body gives its parts one after the other, with a pause before each, as long as its context lives.
@@ -125,8 +76,7 @@ func TestBodyThatIsHandedToTheCallerIsNeverCut(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				var sent *http.Request
 				client := answerFunc(func(r *http.Request) (*http.Response, error) {
 					sent = r
@@ -175,8 +125,7 @@ func TestTimeOfAnUploadCountsFromItsLastPart(t *testing.T) {
 		"the connection takes none": {nil, -1, time.Second, true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				client := answerFunc(func(r *http.Request) (*http.Response, error) {
 					part := make([]byte, 1)
 					for range c.body {
@@ -185,18 +134,14 @@ func TestTimeOfAnUploadCountsFromItsLastPart(t *testing.T) {
 						}
 					}
 					if c.answer < 0 {
-						return stalled(r)
+						return hangs(r)
 					}
 					_, _ = io.Copy(io.Discard, r.Body)
 					return after(c.answer, say(200, ""))(r)
 				})
 				cfg := installed(t, client, hermetic(awsretry.WithMaxAttempts(1)), awssdk.WithAttemptTimeout(retry.FixedTimeout{First: limit}))
 				began := time.Now()
-				_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
-					Bucket: aws.String("b"), Key: aws.String("k"), Body: &upload{parts(900 * time.Millisecond)}, ContentLength: aws.Int64(4),
-				}, s3.WithAPIOptions(v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware), func(o *s3.Options) {
-					o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-				})
+				err := put(t.Context(), cfg, &upload{parts(900 * time.Millisecond)}, 4)
 				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
 				require.Equal(t, c.late, late, "%v", err)
 				if !c.late {
@@ -235,8 +180,7 @@ func TestUploadThatWaitsInTheKernelIsSentOnce(t *testing.T) {
 	} {
 		for _, rate := range []int{130, 250, 1000} { // KiB a second
 			t.Run(fmt.Sprintf("%s, %d KiB/s", name, rate), func(t *testing.T) {
-				inBubble(t, func(t *testing.T) {
-					t.Helper()
+				synctest.Test(t, func(t *testing.T) {
 					requests := 0
 					cfg := config(t, answerFunc(func(r *http.Request) (*http.Response, error) {
 						requests++
@@ -276,8 +220,7 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 		}}), func(*retry.Operation) {}, time.Minute, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				takes, requests := time.Duration(0), 0
 				service := answerFunc(func(r *http.Request) (*http.Response, error) {
 					requests++
@@ -317,100 +260,9 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 	}
 }
 
-// TestTheCallersEndComesBeforeTheTimeout has a deadline and a cancellation, before and at the timeout.
-func TestTheCallersEndComesBeforeTheTimeout(t *testing.T) {
-	for name, c := range map[string]struct {
-		end  func(ctx context.Context) (context.Context, context.CancelFunc)
-		want error
-	}{
-		"deadline before it": {func(ctx context.Context) (context.Context, context.CancelFunc) {
-			return context.WithTimeout(ctx, time.Second)
-		}, context.DeadlineExceeded},
-		"canceled before it": {func(ctx context.Context) (context.Context, context.CancelFunc) {
-			ctx, cancel := context.WithCancel(ctx)
-			clock.System{}.AfterFunc(time.Second, cancel)
-			return ctx, cancel
-		}, context.Canceled},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				ctx, cancel := c.end(t.Context())
-				defer cancel()
-				s := newScript(stalled)
-				began := time.Now()
-				err := describeWith(ctx, installed(t, s, hermetic(), awssdk.WithAttemptTimeout(growing)))
-				require.Equal(t, time.Second, time.Since(began))
-				require.ErrorIs(t, err, c.want)
-				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
-				require.False(t, late, "%v", err)
-				require.Equal(t, 1, s.requests())
-			})
-		})
-	}
-}
-
-func TestTimeoutOfACallOfTheSDKDiffersByOperation(t *testing.T) {
-	const poll = 20 * time.Second
-	receive := func(ctx context.Context, cfg aws.Config) error {
-		_, err := sqs.NewFromConfig(cfg).ReceiveMessage(ctx, &sqs.ReceiveMessageInput{QueueUrl: aws.String("https://sqs.test/1/jobs")})
-		return err
-	}
-	choose := retry.TimeoutFunc(func(op retry.Operation) retry.AttemptTimeout {
-		switch op.Name {
-		case "ReceiveMessage":
-			return retry.FixedTimeout{First: poll + time.Second}
-		case "DescribeTable":
-			return retry.FixedTimeout{First: -1}
-		default:
-			return nil
-		}
-	})
-	none := retry.TimeoutFunc(nil)
-	second := retry.FixedTimeout{First: time.Second}
-	for name, c := range map[string]struct {
-		timeout  retry.AttemptTimeout
-		call     func(ctx context.Context, cfg aws.Config) error
-		takes    time.Duration
-		requests int
-		want     string
-	}{
-		"a long poll has none":                {second, receive, poll, 1, ""},
-		"a long poll for which one is chosen": {choose, receive, poll + 2*time.Second, 2, "attempt timed out after 21s"},
-		"no function":                         {none, receive, time.Hour, 1, ""},
-		"one that is out of range": {
-			choose, func(ctx context.Context, cfg aws.Config) error { return describeWith(ctx, cfg) }, 0, 0,
-			`awssdk: WithAttemptTimeout: retry: TimeoutFunc for "DescribeTable" in scope "dynamodb/eu-central-1": ` +
-				"FixedTimeout.First -1ns: must be more than zero",
-		},
-		"none for the operation": {choose, func(ctx context.Context, cfg aws.Config) error {
-			_, err := dynamodb.NewFromConfig(cfg).ListTables(ctx, &dynamodb.ListTablesInput{})
-			return err
-		}, time.Hour, 1, ""},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				s := newScript(after(c.takes, say(200, "{}")))
-				cfg := installed(t, s, hermetic(noBackoff(), awsretry.WithMaxAttempts(2)), awssdk.WithAttemptTimeout(c.timeout))
-				if err := c.call(t.Context(), cfg); c.want == "" {
-					require.NoError(t, err)
-				} else {
-					require.ErrorContains(t, err, c.want)
-				}
-				require.Equal(t, c.requests, s.requests())
-				if c.requests == 0 {
-					require.Len(t, strategyOf(t, cfg).Snapshot().Scopes, 1, "no operation has begun")
-				}
-			})
-		})
-	}
-}
-
 // TestTimeoutCostsNoGoroutine counts them during the exchange.
 func TestTimeoutCostsNoGoroutine(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		count := func(opts ...awssdk.Option) (n int) {
 			client := answerFunc(func(*http.Request) (*http.Response, error) {
 				synctest.Wait()
@@ -449,8 +301,7 @@ func TestTimeoutHoldsForClientsOfTheConfigAndForNoOthers(t *testing.T) {
 		}, 1},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				s, cfg := limited(t)
 				c.change(t, &cfg)
 				require.NoError(t, describe(t, cfg))
@@ -475,8 +326,7 @@ func TestTimeoutOfACallIsNotThatOfCallsInside(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
+			synctest.Test(t, func(t *testing.T) {
 				s := newScript(after(3*time.Second, say(200, "{}")))
 				cfg := installed(t, newScript(say(200, "{}")), hermetic(), awssdk.WithAttemptTimeout(growing))
 				inside := sqs.NewFromConfig(cfg, func(o *sqs.Options) {
@@ -499,77 +349,19 @@ func TestTimeoutOfACallIsNotThatOfCallsInside(t *testing.T) {
 func TestTimeoutOfTheSDKOutOfRange(t *testing.T) {
 	bad := awssdk.WithAttemptTimeout(retry.FixedTimeout{First: -1})
 	const want = "awssdk: WithAttemptTimeout: retry: FixedTimeout.First -1ns: must be more than zero"
-	cfg := configFor(newScript(stalled))
+	cfg := configFor(newScript(hangs))
 	require.EqualError(t, awssdk.Install(&cfg, bad), want)
 	require.Nil(t, cfg.Retryer)
 	_, err := awssdk.LoadDefaultConfig(t.Context(), bad)
 	require.EqualError(t, err, want)
 	require.NoError(t, awssdk.Install(&cfg, hermetic(), awssdk.WithAttemptTimeout(nil)))
-}
 
-// TestABodyThatCannotBeSentAgainIsNotRetried has an upload from a reader without Seek.
-func TestABodyThatCannotBeSentAgainIsNotRetried(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
-		s := newScript(stalled)
-		cfg := installed(t, s, hermetic(), awssdk.WithAttemptTimeout(growing))
-		_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
-			Bucket: aws.String("b"), Key: aws.String("k"), Body: onlyReader{strings.NewReader("text")}, ContentLength: aws.Int64(4),
-		}, s3.WithAPIOptions(v4.SwapComputePayloadSHA256ForUnsignedPayloadMiddleware), func(o *s3.Options) {
-			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
-		})
-		require.ErrorContains(t, err, "attempt timed out after 2s")
-		require.Equal(t, 1, s.requests())
-	})
-}
-
-// TestTimeoutOverConnections has net/http and a server that takes a part of a body of 4 MiB every 900 ms, and
-// stops after some. What the kernel would take besides is not there. The body adds 32 s to the timeout of a second.
-func TestTimeoutOverConnections(t *testing.T) {
-	const size, part = 4 << 20, 1 << 20
-	for name, c := range map[string]struct {
-		parts int
-		rest  time.Duration
-		late  bool
-	}{
-		"it takes all and answers":     {4, 32900 * time.Millisecond, false},
-		"it takes all and is late":     {4, 33100 * time.Millisecond, true},
-		"it stops in the middle":       {2, time.Hour, true},
-		"it takes nothing of the body": {0, time.Hour, true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, func(t *testing.T) {
-				t.Helper()
-				network := pipenet.New()
-				over, end := context.WithCancel(t.Context())
-				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					for range c.parts {
-						sleep(over, 900*time.Millisecond)
-						_, _ = io.CopyN(io.Discard, r.Body, part)
-					}
-					sleep(over, c.rest)
-					w.WriteHeader(http.StatusOK)
-				})}
-				go func() { _ = server.Serve(network) }()
-				client := awshttp.NewBuildableClient().WithTransportOptions(func(tr *http.Transport) {
-					tr.Proxy, tr.DialContext, tr.ExpectContinueTimeout = nil, network.Dial, 0
-				})
-				cfg := installed(t, client, hermetic(noBackoff(), awsretry.WithMaxAttempts(2)),
-					awssdk.WithAttemptTimeout(retry.FixedTimeout{First: time.Second}))
-				_, err := s3.NewFromConfig(cfg).PutObject(t.Context(), &s3.PutObjectInput{
-					Bucket: aws.String("b"), Key: aws.String("k"), Body: strings.NewReader(strings.Repeat("x", size)),
-				})
-				_, late := errors.AsType[*retry.AttemptTimeoutError](err)
-				require.Equal(t, c.late, late, "%v", err)
-				if c.late {
-					_, exhausted := errors.AsType[*sdkretry.MaxAttemptsError](err)
-					require.True(t, exhausted, "the body was sent again from its beginning: %v", err)
-				} else {
-					require.NoError(t, err)
-				}
-				end()
-				require.NoError(t, server.Close())
-			})
-		})
-	}
+	s := newScript(hangs)
+	cfg = installed(t, s, hermetic(), awssdk.WithAttemptTimeout(retry.TimeoutFunc(func(retry.Operation) retry.AttemptTimeout {
+		return retry.FixedTimeout{First: -1}
+	})))
+	require.ErrorContains(t, describe(t, cfg), `awssdk: WithAttemptTimeout: retry: TimeoutFunc for "DescribeTable" in scope `+
+		`"dynamodb/eu-central-1": FixedTimeout.First -1ns: must be more than zero`)
+	require.Zero(t, s.requests())
+	require.Len(t, strategyOf(t, cfg).Snapshot().Scopes, 1, "no operation has begun")
 }

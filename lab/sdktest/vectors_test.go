@@ -86,21 +86,18 @@ func TestClientsFollowTheVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.Sequences {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				withInstall(t, func(t *testing.T, setup setup) {
-					t.Helper()
-					follow(t, c, setup)
-				})
+				synctest.Test(t, func(t *testing.T) { follow(t, c) })
 			})
 		}
 	}
 }
 
 // follow makes one call after the other until the steps of the vector end.
-func follow(t *testing.T, c vectors.Sequence, setup setup) {
+func follow(t *testing.T, c vectors.Sequence) {
 	t.Helper()
 	var attempt func(func(vectors.Response)) // of the present call
 	n := 0
-	cfg := setup(t, answerFunc(func(*http.Request) (response *http.Response, err error) {
+	cfg := installed(t, answerFunc(func(*http.Request) (response *http.Response, err error) {
 		attempt(func(r vectors.Response) {
 			n++
 			response, err = wire(r, n) //nolint:bodyclose // the client closes it
@@ -118,10 +115,7 @@ func TestClientsAtTheSameTimeFollowTheVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
 		for _, c := range file.Concurrent {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				withInstall(t, func(t *testing.T, setup setup) {
-					t.Helper()
-					interleave(t, c, setup)
-				})
+				synctest.Test(t, func(t *testing.T) { interleave(t, c) })
 			})
 		}
 	}
@@ -140,12 +134,12 @@ type attempt struct {
 
 // interleave makes calls at the same time, and answers their requests in the order of the
 // steps.
-func interleave(t *testing.T, c vectors.Sequence, setup setup) {
+func interleave(t *testing.T, c vectors.Sequence) {
 	t.Helper()
 	all, cancel := context.WithCancel(t.Context())
 	defer cancel() // of the calls that no step ends
 	calls := map[string]*attempt{}
-	cfg := setup(t, answerFunc(func(r *http.Request) (*http.Response, error) {
+	cfg := installed(t, answerFunc(func(r *http.Request) (*http.Response, error) {
 		a, _ := r.Context().Value(requestName{}).(*attempt)
 		select {
 		case a.arrived <- time.Now():

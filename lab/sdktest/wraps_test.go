@@ -227,13 +227,12 @@ func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 // TestRetryersAroundOursHaveWhatTheirClientHas: the scope with service, account and table, the attempts of the service, and those
 // of WithOperation.
 func TestRetryersAroundOursHaveWhatTheirClientHas(t *testing.T) {
-	for _, opts := range [][]awssdk.Option{nil, {withAttempts(6)}, {withAttempts(2)}} {
+	for _, opts := range [][]awssdk.Option{nil, withAttempts(6), withAttempts(2)} {
 		for _, w := range wrappers {
 			t.Run(w.name, func(t *testing.T) {
 				played := map[string]string{}
 				for name, around := range ways {
-					inBubble(t, func(t *testing.T) {
-						t.Helper()
+					synctest.Test(t, func(t *testing.T) {
 						s := newScript(fail(500, ""))
 						if w.answers != nil {
 							s.answers = w.answers[:1]
@@ -307,98 +306,6 @@ func requireTable(t *testing.T, rows map[string]string) {
 	lines := strings.Split(string(page), "\n")
 	for _, w := range wrappers {
 		require.True(t, slices.Contains(lines, rows[w.name]), rows[w.name])
-	}
-}
-
-// TestStrategyHearsOfEachAttemptBehindAnOlderInterface: a retryer that embeds aws.Retryer
-// hides GetAttemptToken. With middlewares the strategy knows of each attempt all the same.
-func TestStrategyHearsOfEachAttemptBehindAnOlderInterface(t *testing.T) {
-	bothWays(t, func(t *testing.T, around around) {
-		t.Helper()
-		option, kept := adaptiveMode(standard.Config{})
-		s := newScript(succeeds, throttle, succeeds, fail(404, ""))
-		client := around(installed(t, s, option), func(r aws.Retryer) aws.Retryer {
-			return sdkretry.AddWithMaxAttempts(logs{r, new([]time.Duration)}, 3)
-		})
-		for range 3 {
-			_, err := client.ListTables(t.Context(), &dynamodb.ListTablesInput{})
-			require.Equal(t, s.requests() == 4, err != nil)
-		}
-		require.EqualValues(t, 4, kept.acquired.Load())
-		require.EqualValues(t, 4, kept.reported.Load())
-		require.EqualValues(t, 1, kept.throttled.Load())
-	})
-}
-
-// TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried: the refusal is the error of the call.
-func TestRefusedFirstAttemptBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
-	bothWays(t, func(t *testing.T, around around) {
-		t.Helper()
-		s := newScript(succeeds)
-		cfg := installed(t, s, hermetic(), awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-			op.NotAfter = time.Unix(1, 0)
-			return op
-		}))
-		require.ErrorIs(t, listTables(t, around, cfg, old), retry.ErrMaxElapsed)
-		require.Zero(t, s.requests())
-	})
-}
-
-// TestRefusedRetryBehindAnOlderInterfaceIsNotRetried: the send rate refuses the second attempt.
-func TestRefusedRetryBehindAnOlderInterfaceIsNotRetried(t *testing.T) {
-	bothWays(t, func(t *testing.T, around around) {
-		t.Helper()
-		s := newScript(throttle)
-		cfg := installed(t, s, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithConfig(adaptive.Config{
-			Standard: standard.Config{ThrottlingBase: time.Nanosecond}, NoSendWait: true,
-		})))
-		err := listTables(t, around, cfg, old)
-		requireThrottle(t, err)
-		require.ErrorIs(t, err, retry.ErrSendRateLimited)
-		require.Equal(t, 1, s.requests())
-		require.Equal(t, 500, quotaOfAny(t, cfg), "the retry was not made")
-	})
-}
-
-// TestShorterBackoffOfARetryerAroundFitsTheDeadline: the strategy would refuse its own backoff.
-func TestShorterBackoffOfARetryerAroundFitsTheDeadline(t *testing.T) {
-	for name, c := range map[string]struct {
-		wrap func(r aws.Retryer) aws.Retryer
-		gaps []time.Duration
-	}{
-		"at most 1 s": {
-			func(r aws.Retryer) aws.Retryer { return bounds{v2(r), 0, time.Second} },
-			[]time.Duration{time.Second, time.Second},
-		},
-		"that of the SDK below another one": {
-			func(r aws.Retryer) aws.Retryer {
-				return sdkretry.AddWithMaxAttempts(sdkretry.AddWithMaxBackoffDelay(r, time.Nanosecond), 5)
-			},
-			[]time.Duration{time.Nanosecond, time.Nanosecond},
-		},
-		"at most 1 s, around one that decides": {
-			func(r aws.Retryer) aws.Retryer { return bounds{v2(overrule{v2(r), false}), 0, time.Second} },
-			[]time.Duration{time.Second, time.Second},
-		},
-		"one of the SDK that leaves delays as they are": {
-			func(r aws.Retryer) aws.Retryer { return sdkretry.AddWithErrorCodes(r, "X") }, []time.Duration{},
-		},
-	} {
-		bothWays(t, func(t *testing.T, around around) {
-			t.Helper()
-			s := newScript(fail(500, ""), fail(500, ""), succeeds)
-			cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
-				Standard: standard.Config{Base: 10 * time.Second},
-			})))
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			_, err := around(cfg, c.wrap).ListTables(ctx, &dynamodb.ListTablesInput{})
-			require.Equal(t, len(c.gaps) == 0, err != nil, name)
-			require.Len(t, s.gaps(), len(c.gaps), name)
-			for i, gap := range s.gaps() {
-				require.LessOrEqual(t, gap, c.gaps[i], name)
-			}
-		})
 	}
 }
 
@@ -481,8 +388,7 @@ func (r *exchanges) GetAttemptToken(ctx context.Context) (release func(error) er
 
 // TestRetryerAroundMayExchangeOurs while calls are made. That is for the race detector.
 func TestRetryerAroundMayExchangeOurs(t *testing.T) {
-	inBubble(t, func(t *testing.T) {
-		t.Helper()
+	synctest.Test(t, func(t *testing.T) {
 		s := newScript(fail(500, ""), fail(500, ""), succeeds)
 		cfg := installed(t, s, hermetic())
 		ours := v2(cfg.Retryer())
@@ -499,23 +405,5 @@ func TestRetryerAroundMayExchangeOurs(t *testing.T) {
 		}
 		all.Wait()
 		require.Equal(t, 202, s.requests())
-	})
-}
-
-// TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline: nothing tells which retryer it leads
-// to.
-func TestShorterBackoffOfARetryerThatExchangesOursFitsTheDeadline(t *testing.T) {
-	bothWays(t, func(t *testing.T, around around) {
-		t.Helper()
-		s := newScript(fail(500, ""), fail(500, ""), succeeds)
-		cfg := installed(t, s, hermetic(always(), awsretry.WithConfig(adaptive.Config{
-			Standard: standard.Config{Base: 10 * time.Second},
-		})))
-		client := around(cfg, func(r aws.Retryer) aws.Retryer { return &exchanges{inner: v2(r)} })
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-		defer cancel()
-		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
-		require.NoError(t, err)
-		require.Equal(t, []time.Duration{time.Second, time.Second}, s.gaps())
 	})
 }
