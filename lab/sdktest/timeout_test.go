@@ -209,15 +209,22 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 		change   func(op *retry.Operation)
 		deadline time.Duration
 		ended    bool
+		around   func(ours aws.Retryer) aws.Retryer // or nil
 	}{
-		"all is there": {noBackoff(), func(*retry.Operation) {}, time.Minute, true},
-		"no quota":     {awsretry.WithStandard(standard.Config{QuotaCapacity: new(0)}), func(*retry.Operation) {}, time.Minute, false},
-		"deadline":     {noBackoff(), func(*retry.Operation) {}, 60 * time.Millisecond, false},
-		"MaxElapsed":   {always(), func(op *retry.Operation) { op.MaxElapsed = 50 * time.Millisecond }, time.Minute, false},
-		"one attempt":  {noBackoff(), func(op *retry.Operation) { op.MaxAttempts = 1 }, time.Minute, false},
-		"no send token left": {awsretry.WithConfig(adaptive.Config{NoSendWait: true, SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
+		"all is there": {config: noBackoff(), deadline: time.Minute, ended: true},
+		"a retryer of the program around ours": {config: noBackoff(), deadline: time.Minute, around: func(ours aws.Retryer) aws.Retryer {
+			return final{ours.(aws.RetryerV2)}
+		}},
+		"a retryer of the SDK around ours": {config: noBackoff(), deadline: time.Minute, ended: true, around: func(ours aws.Retryer) aws.Retryer {
+			return sdkretry.AddWithErrorCodes(ours, "Weird")
+		}},
+		"no quota":    {config: awsretry.WithStandard(standard.Config{QuotaCapacity: new(0)}), deadline: time.Minute},
+		"deadline":    {config: noBackoff(), deadline: 60 * time.Millisecond},
+		"MaxElapsed":  {config: always(), change: func(op *retry.Operation) { op.MaxElapsed = 50 * time.Millisecond }, deadline: time.Minute},
+		"one attempt": {config: noBackoff(), change: func(op *retry.Operation) { op.MaxAttempts = 1 }, deadline: time.Minute},
+		"no send token left": {config: awsretry.WithConfig(adaptive.Config{NoSendWait: true, SendLimit: func(retry.ScopeKey) adaptive.SendLimit {
 			return adaptive.SendLimit{Starting: 1, Ceiling: 1}
-		}}), func(*retry.Operation) {}, time.Minute, false},
+		}}), deadline: time.Minute},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -232,9 +239,14 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 				require.NoError(t, err)
 				ours := installed(t, service, hermetic(awsretry.WithMode(awsretry.ModeAdaptive), c.config), awssdk.WithAttemptTimeout(timeout),
 					awssdk.WithOperation(func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-						c.change(&op)
+						if c.change != nil {
+							c.change(&op)
+						}
 						return op
 					}))
+				if own := ours.Retryer; c.around != nil {
+					ours.Retryer = func() aws.Retryer { return c.around(own()) }
+				}
 				call := func(cfg aws.Config, n int) (made int) {
 					requests = 0
 					for range n {
@@ -259,6 +271,11 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 		})
 	}
 }
+
+// final is a retryer of a program that wants no retry.
+type final struct{ aws.RetryerV2 }
+
+func (final) IsErrorRetryable(error) bool { return false }
 
 // TestTimeoutCostsNoGoroutine counts them during the exchange.
 func TestTimeoutCostsNoGoroutine(t *testing.T) {
