@@ -30,6 +30,7 @@ type SendRate struct {
 	burst    float64        // the capacity at any rate, if it is known; otherwise 0
 
 	time     instant.Forward // of a clock that may go back
+	read     time.Time       // the last reading
 	now      time.Time       // the newest instant of that time, as all below
 	measured measuredRate
 	cubic    cubic
@@ -166,17 +167,20 @@ func (s *SendRate) setRate(rate ratelimit.Rate) {
 // comes then is not too early. Before limiting begins, Take returns now, takes nothing, and does not count now as an
 // instant seen. It does not wait. A negative cost counts as 0.
 func (s *SendRate) Take(now time.Time, cost float64) (at time.Time, ok bool) {
-	cost = limit.Amount(cost)
-	wait := s.Until(now, cost)
-	switch {
-	case !s.limited:
+	if !s.limitedAt(now) {
 		return now, true
-	case wait == limit.Endless:
-		return time.Time{}, false
-	case wait == 0:
-		s.set(s.tokens() - cost)
 	}
-	return s.time.Reading(s.now.Add(wait)), wait == 0
+	cost = limit.Amount(cost)
+	tokens := s.tokens()
+	if cost <= tokens {
+		s.set(tokens - cost)
+		return s.time.Reading(s.now), true
+	}
+	wait := s.wait(tokens, cost)
+	if wait == limit.Endless {
+		return time.Time{}, false
+	}
+	return s.time.Reading(s.now.Add(wait)), false
 }
 
 // Until returns how long cost tokens take at the current rate, as limit.TimeUntil says, regardless of the capacity; zero if
@@ -185,10 +189,16 @@ func (s *SendRate) Until(now time.Time, cost float64) time.Duration {
 	if !s.limitedAt(now) {
 		return 0
 	}
+	cost = limit.Amount(cost)
 	tokens := s.tokens()
-	if cost = limit.Amount(cost); cost <= tokens {
+	if cost <= tokens {
 		return 0
 	}
+	return s.wait(tokens, cost)
+}
+
+// wait returns how long it takes until the tokens that there are have become cost, which is more.
+func (s *SendRate) wait(tokens, cost float64) time.Duration {
 	if tokens == s.limit() { // what came beyond is lost, so that the rest comes from now on
 		s.set(tokens)
 	}
@@ -249,6 +259,9 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 
 // forward returns the newest instant, of the time that never goes back, which may be that of this reading.
 func (s *SendRate) forward(reading time.Time) time.Time {
+	if reading == s.read { // the same step asks again
+		return s.now
+	}
 	switch {
 	case instant.OfAnotherClock(s.time.Of(reading), s.now):
 		*s = New(s.config, reading)
@@ -257,5 +270,6 @@ func (s *SendRate) forward(reading time.Time) time.Time {
 	case reading.After(s.now):
 		s.now = reading
 	}
+	s.read = reading
 	return s.now
 }
