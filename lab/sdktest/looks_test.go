@@ -52,7 +52,9 @@ var allowed = []struct{ situation, question, ours, row string }{
 	{"no send token for a retry", "As ResponseError", "400 R1", keptRow},
 	{"no send token for a retry", "IsErrorThrottle", "true", keptRow},
 	{"no send token for a retry", "IsErrorRetryable", "true", keptRow},
+	{"* in the body of a later", "As APIError", "I*", keptRow},
 	{"deadline in a*backoff", "attempts", "*", deadlineRow},
+	{"deadline in the body*", "*", "*", "| deadline while an answer is read |"},
 	{"deadline in a later send wait", "*", "*", "In adaptive mode the wait must also leave"},
 	{"deadline in a hint", "*", "*", "is ignored if it would pass the deadline"},
 }
@@ -210,6 +212,8 @@ func situations() []situation {
 			{name: name + " in the first attempt", answers: []answerFunc{hangs}, ends: ends(time.Second), ours: over},
 			{name: name + " in a later attempt", answers: []answerFunc{broken, hangs}, ends: ends(time.Second), ours: over},
 			{name: name + " in the last attempt", answers: []answerFunc{broken, broken, broken, hangs}, ends: ends(time.Second), ours: over},
+			{name: name + " in the body of the first", answers: []answerFunc{cut}, ends: ends(time.Second), ours: over},
+			{name: name + " in the body of a later", answers: []answerFunc{broken, cut}, ends: ends(time.Second), ours: over},
 			{name: name + " before an answer", answers: []answerFunc{late(2*time.Second, broken)}, ends: ends(time.Second), ours: over},
 			{name: name + " before a success", answers: []answerFunc{late(2*time.Second, succeeds)}, ends: ends(time.Second)},
 			{name: name + " in a backoff", answers: []answerFunc{broken}, backoff: 2 * time.Second, ends: ends(time.Second), ours: over},

@@ -451,12 +451,6 @@ func scenarios() map[string]scenario {
 		"deadline before the timeout": {
 			says: all(hangs), opts: timed(growing, 3), ends: deadlineAt(time.Second), want: "1 of 3 until 1s; canceled",
 		},
-		"deadline in a body": {
-			says: all(broken, cut), ends: deadlineAt(time.Second), want: "2 of 4 25ms until 975ms; quota -14; canceled",
-		},
-		"canceled in a body": {
-			says: all(broken, cut), ends: canceledAt(time.Second), want: "2 of 4 25ms until 975ms; quota -14; canceled",
-		},
 		"canceled before the timeout": {
 			says: all(hangs), opts: timed(growing, 3), ends: canceledAt(time.Second), want: "1 of 3 until 1s; canceled",
 		},
