@@ -3,6 +3,7 @@ package limit
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -22,7 +23,8 @@ const (
 	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
 	// found is old.
 	throttledFor = 10 * time.Minute
-	// owingFor is how long tokens that a scope lacks are owed after an operation has last ended in it.
+	// owingFor is how long tokens that a scope lacks are owed after an operation has last ended in it, and all debts after
+	// a scope has last left one.
 	owingFor = time.Hour
 	// looks is how many places a new scope looks at for one that can go, so that a full table takes no longer than that.
 	looks = 64
@@ -68,6 +70,7 @@ type Table struct {
 	scopes []*Scope   // the scopes that have a place
 	cursor int        // the place that it visits next
 	swept  time.Time  // when all were last visited because an idle time had passed
+	lacked time.Time  // when a scope that lacked tokens was last evicted
 }
 
 // group is a part of the buckets. It is made when it is needed first, because most strategies have a few scopes.
@@ -137,6 +140,9 @@ func (t *Table) makeRoom(evicted func(s *Scope)) bool {
 	now := t.config.Clock.Now()
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if !within(now, t.lacked, owingFor) {
+		t.Pool.Settle(math.MaxInt)
+	}
 	if !within(now, t.swept, t.config.Idle) {
 		t.swept = now
 		for i := range slices.Backward(t.scopes) {
@@ -238,8 +244,10 @@ func (t *Table) evictLocked(s *Scope, now time.Time, evicted func(s *Scope)) {
 	if !s.use.CompareAndSwap(unused, gone) {
 		return
 	}
-	if since := now.Sub(t.config.Start) - time.Duration(s.ended.Load()); since.Abs() < owingFor {
-		t.Pool.Owe(t.initial - s.Quota.Available())
+	since := now.Sub(t.config.Start) - time.Duration(s.ended.Load())
+	if lacks := t.initial - s.Quota.Available(); lacks > 0 && since.Abs() < owingFor {
+		t.Pool.Owe(lacks)
+		t.lacked = now
 	}
 	last := len(t.scopes) - 1
 	t.scopes[s.place], t.scopes[last].place = t.scopes[last], s.place

@@ -49,6 +49,7 @@ type tableGame struct {
 	cursor       int
 	swept        time.Time
 	owed         int // tokens that scopes lacked which are gone
+	lacked       time.Time
 	whole        *tableEntry
 	overflow     *tableEntry
 	pooled       int
@@ -154,8 +155,8 @@ func (g *tableGame) room() (left []retry.ScopeKey) {
 		e, last := g.places[at], len(g.places)-1
 		g.places[at] = g.places[last]
 		g.places, g.cursor = g.places[:last], at
-		if g.clock.Now().Sub(e.ended).Abs() < time.Hour {
-			g.owed += max(g.initial()-e.tokens, 0)
+		if e.tokens < g.initial() && g.clock.Now().Sub(e.ended).Abs() < time.Hour {
+			g.owed, g.lacked = g.owed+g.initial()-e.tokens, g.clock.Now()
 		}
 		e.evicted = true
 		g.strained, g.refused = g.strained+e.strained, g.refused+e.refused
@@ -176,6 +177,9 @@ func (g *tableGame) room() (left []retry.ScopeKey) {
 			return time.Time{}
 		}
 		return throttled
+	}
+	if !g.within(g.lacked, time.Hour) {
+		g.owed = 0
 	}
 	if !g.within(g.swept, g.idle) {
 		g.swept = g.clock.Now()

@@ -132,7 +132,7 @@ type Config struct {
 	Scope func(op retry.Operation) retry.ScopeKey
 	// MaxScopes is how many scopes the strategy keeps. Beyond that, a new scope replaces one that was
 	// not used lately. One that goes leaves its debt: the tokens that its quota lacks are taken from new scopes,
-	// each its share for a free place, until an hour has passed since an operation last ended in it. So
+	// each its share for a free place, until no operation has ended in it for an hour. So
 	// retries take at most MaxScopes quotas and what successes give back, however many keys there are. Where
 	// all scopes owe, a new one begins empty, as each client of the AWS SDKs after an outage, and its
 	// successes fill it; those of full quotas and a full pool pay the debt. Zero means 10,000.
