@@ -49,6 +49,7 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 		})
 	}
 	requireVerdicts(t, []row{
+		{"code with room for a hint, without a status", coded("SlowDown"), throttle},
 		{"code beside a status, without a hint", hintlessError{"SlowDown", 404}, throttle},
 		{"status beside a code, without a hint", hintlessError{"NoSuchKey", 503}, transient},
 	})
@@ -62,6 +63,13 @@ func TestTheOutermostThatHasSomethingToSayCounts(t *testing.T) {
 		{"all, around a timeout", around(timeoutError{}), timeout.WithHint(time.Second)},
 	})
 }
+
+// coded is an error with a code and room for a hint, and without a status.
+type coded string
+
+func (c coded) Error() string                   { return string(c) }
+func (c coded) ErrorCode() string               { return string(c) }
+func (coded) RetryAfter() (time.Duration, bool) { return 0, false }
 
 // hintlessError is an answer that has no room for a hint.
 type hintlessError struct {

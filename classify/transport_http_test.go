@@ -358,6 +358,7 @@ func TestAnswersAreNotAskedForTheirTexts(t *testing.T) {
 		"a code":          {codeError("NoSuchKey"), 0},
 		"a final status":  {statusError(404), 0},
 		"a good status":   {statusError(200), 1},
+		"a redirect":      {statusError(300), 0},
 		"a known failure": {timeoutError{}, 0},
 		"a caller's end":  {context.Canceled, 0},
 	} {

@@ -81,6 +81,10 @@ func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 			"\n  backoff        a function of the program decides, up to 10s, and at least 1s\n" +
 				"  worst case     30s of backoff in one operation, without server hints\n",
 		},
+		{
+			"more than a day", retry.Plan{MaxAttempts: 2, MaxBackoff: 24*time.Hour + time.Minute, Backoff: func(int, error) time.Duration { return 0 }},
+			"\n  worst case     86460s of backoff",
+		},
 		{"fewer retries than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "\n  full quota     pays for 35 retries in a row (100 after throttles)\n"},
 		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)\n"},
 		{"one price", retry.Plan{MaxAttempts: 9, QuotaCapacity: 10, RetryCost: 5, TimeoutCost: 5, ThrottlingCost: 5}, "pays for 2 retries in a row\n"},

@@ -232,6 +232,7 @@ func TestTimeOfAnUpload(t *testing.T) {
 		"it gets on":         {size: 3, part: 1, pause: 900 * time.Millisecond, answer: 900 * time.Millisecond, want: 3600 * time.Millisecond},
 		"the answer is late": {size: 3, part: 1, pause: 900 * time.Millisecond, answer: never, want: 3700 * time.Millisecond},
 		"none":               {size: 0, part: 1, answer: never, want: second},
+		"of one byte":        {size: 1, part: 1, answer: never, want: second},
 		"small":              {size: 64 << 10, part: 64 << 10, answer: never, want: second},
 		"large":              {size: 1 << 20, part: 1 << 20, answer: never, want: 9 * second},
 		"of no size":         {size: 1 << 20, part: 1 << 20, answer: never, change: func(r *http.Request) { r.ContentLength = 0 }, want: time.Hour},
