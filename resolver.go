@@ -42,6 +42,13 @@ type ResolveOption interface {
 	resolves()
 }
 
+// SourceOption is a [ResolveOption] about what is read: a profile, a file, an environment, a file system. A package that has
+// the values of the sources from elsewhere, such as awssdk, reads them again if there is one.
+type SourceOption interface {
+	ResolveOption
+	reads()
+}
+
 // options holds what all options of a call say.
 type options struct {
 	query config.Query
@@ -64,11 +71,9 @@ type resolveOption func(q *config.Query)
 func (f resolveOption) apply(o *options) { f(&o.query) }
 func (resolveOption) resolves()          {}
 
-// sourceOption is an option about what is read: a profile, a file, an environment, a file system.
 type sourceOption struct{ resolveOption }
 
-// NamesSource tells packages such as awssdk, for which others have read the sources, that they are to be read again.
-func (sourceOption) NamesSource() {}
+func (sourceOption) reads() {}
 
 // source returns an option about what is read, or one that changes nothing.
 func source(named bool, set resolveOption) ResolveOption {

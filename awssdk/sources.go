@@ -78,7 +78,7 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (setti
 		read = read.or(valuesOf(ctx, source))
 	}
 	set := values{cfg.RetryMode, cfg.RetryMaxAttempts}
-	if len(only[sourceOption](more)) == 0 {
+	if len(only[awsretry.SourceOption](more)) == 0 {
 		if cfg.Retryer != nil { // With a retryer the SDK leaves both fields empty.
 			set = set.or(read)
 		}
@@ -115,12 +115,6 @@ func (v values) attemptsIn(settings *awsretry.Settings) int {
 	default:
 		return settings.MaxAttempts.Value
 	}
-}
-
-// sourceOption is an option about what is read.
-type sourceOption interface {
-	awsretry.Option
-	NamesSource()
 }
 
 // noFile is the path of a file that does not exist. A missing file counts as empty.
