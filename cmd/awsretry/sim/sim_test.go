@@ -49,16 +49,19 @@ func inAdaptiveMode(config standard.Config) sim.Variant {
 	}}
 }
 
+// play plays a scenario with a limit that is never higher than at the beginning. The service takes up no more than is
+// sent, and accepts no more than its limit.
 func play(t *testing.T, s sim.Scenario, v sim.Variant) *sim.Result {
 	t.Helper()
 	r, err := sim.Play(t.Context(), s, v, 1)
 	require.NoError(t, err)
+	accepted := 0
+	for _, b := range r.Bins {
+		require.LessOrEqual(t, b.Accepted+b.Throttled, b.Sent)
+		require.LessOrEqual(t, r.LowestQuota, float64(b.Quota))
+		accepted += b.Accepted
+	}
+	require.LessOrEqual(t, float64(accepted), s.Burst+s.Rate*s.Duration.Seconds())
+	require.Less(t, r.Goodput, 1.02*s.Rate)
 	return r
-}
-
-// failing are the phases of an outage.
-func failing(s *sim.Scenario, from, to time.Duration) []sim.Phase {
-	outage := s.Conditions
-	outage.Fail = 1
-	return []sim.Phase{{From: from, Conditions: outage}, {From: to, Conditions: s.Conditions}}
 }
