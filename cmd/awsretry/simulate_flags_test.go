@@ -98,9 +98,7 @@ func FuzzSimulateFlags(f *testing.F) {
 		var s simulation
 		s.define(fs)
 		for name, text := range map[string]string{"limit": limit, "latency": latency, "fail": fail, "duration": duration, "phase": phase} {
-			if err := fs.Set(name, text); err != nil {
-				require.NotEmpty(t, err.Error())
-			}
+			_ = fs.Set(name, text) // it may be refused
 		}
 		v := variant{Variant: sim.Variant{Name: vs}}
 		if v.parse() == nil {
@@ -109,8 +107,7 @@ func FuzzSimulateFlags(f *testing.F) {
 			}
 			require.GreaterOrEqual(t, v.AttemptTimeout, time.Duration(0))
 		}
-		if err := s.complete(); err != nil {
-			require.NotEmpty(t, err.Error())
+		if s.complete() != nil {
 			return
 		}
 		require.Positive(t, s.Duration-s.Measured.From)
