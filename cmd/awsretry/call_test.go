@@ -47,6 +47,27 @@ func TestTextFitsTheTerminal(t *testing.T) {
 	}
 }
 
+func TestLinesBreakAtSpacesAndHangBelowTheirColumn(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		width      int
+		wide, want string
+	}{
+		{6, "aaa bb\ncc", "aaa bb\ncc\n"},
+		{6, "aaa bb cc", "aaa bb\n  cc\n"},
+		{6, "aaaa    bb", "aaaa\n  bb\n"},
+		{2, "aa bb", "aa\n b\n b\n"},
+		{4, "aaaaaaaaaa", "aaaa\n  aa\n  aa\n  aa\n"},
+		{8, "日本 日本語日本語", "日本\n  日本語\n  日本語\n"},
+		{7, "  aa bb cc", "  aa bb\n   cc\n"},
+		{16, "  key  vv ww xx yy", "  key  vv ww xx\n       yy\n"},
+		{12, "  key  vv ww xx yy", "  key  vv ww\n    xx yy\n"},
+		{12, "   a  bb cc dd ee", "   a  bb cc\n     dd ee\n"},
+	} {
+		require.Equal(t, c.want, wrap(c.wide, c.width))
+	}
+}
+
 // commandNames are the names of the commands, those of cobra included.
 func commandNames() (names []string) {
 	root := (&call{}).root()
@@ -95,6 +116,7 @@ func TestArgumentsThatMakeNoSenseAreUsageErrors(t *testing.T) {
 		"simulate --output=":                     "awsretry simulate: --output: must not be empty",
 		"simulate --fail=":                       "awsretry simulate: --fail: must not be empty",
 		"explain --behavior v3":                  `awsretry explain: invalid argument "v3" for "--behavior" flag: must be one of v2.0, v2.1`,
+		"classify --status -1":                   `awsretry classify: invalid argument "-1" for "--status" flag: must be a number from 0 to 999`,
 		"classify --status 503x":                 `awsretry classify: invalid argument "503x" for "--status" flag: must be a number from 0 to 999`,
 		"classify --status 1000 --json":          `awsretry classify: invalid argument "1000" for "--status" flag: must be a number from 0 to 999`,
 		"classify --modeled maybe":               `awsretry classify: invalid argument "maybe" for "--modeled" flag: must be one of retryable, throttling, not_retryable`,
@@ -112,8 +134,12 @@ func TestArgumentsThatMakeNoSenseAreUsageErrors(t *testing.T) {
 	_, errs, status := invoke(t, world(nil, nil), []string{}...) // of nil, cobra takes the arguments of the test
 	require.Equal(t, exitUsage, status)
 	require.True(t, strings.HasSuffix(errs, "\nawsretry: a command is missing; awsretry -h shows the flags\n"), errs)
-	_, _, status = invoke(t, world(nil, nil), "classify", "--service", "", "--code", "", "--status", "500")
-	require.Zero(t, status)
+	for _, accepted := range [][]string{
+		{"classify", "--service", "", "--code", "", "--status", "500"}, {"classify", "--status", "999", "--attempt-skew-s", "9e9"},
+	} {
+		_, errs, status = invoke(t, world(nil, nil), accepted...)
+		require.Zero(t, status, errs)
+	}
 }
 
 func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
