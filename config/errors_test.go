@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"errors"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,35 +9,6 @@ import (
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
-
-func TestNearNames(t *testing.T) {
-	t.Parallel()
-	for _, c := range []struct {
-		name, asked string
-		has         []string
-		want        []string
-	}{
-		{"a typing error", "production", []string{"staging", "prodution"}, []string{"prodution"}},
-		{"up to a third of the letters", "abcdefghi", []string{"abcdefxyz", "abcdewxyz"}, []string{"abcdefxyz"}},
-		{"the nearest first, then by name", "prod-eu", []string{"a-od-eu", "prod-us", "prod-eu1", "PROD-EU"}, []string{"PROD-EU", "prod-eu1", "a-od-eu", "prod-us"}},
-		{"two letters the other way round", "pord", []string{"prod", "stage"}, []string{"prod"}},
-		{"one letter of a short name", "ab", []string{"abc", "xy", "a"}, []string{"a", "abc"}},
-		{"at most five", "pp", []string{"p1", "p6", "p3", "p4", "p5", "p2"}, []string{"p1", "p2", "p3", "p4", "p5"}},
-		{"without the quotes of a name", "a b", []string{`"a c"`}, []string{"a c"}},
-		{"nothing alike", "zebra", []string{"default", "prod"}, nil},
-		{"a name too long to compare", strings.Repeat("x", 200), []string{strings.Repeat("x", 199)}, nil},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
-			src := world.Texts("[profile "+strings.Join(c.has, "]\n[profile ")+"]\n", "["+c.has[0]+"]\n")
-			_, err := config.Query{Sources: src, Profile: c.asked}.Resolve()
-			var missing *config.ProfileNotFoundError
-			require.ErrorAs(t, err, &missing)
-			require.Equal(t, c.want, missing.Near)
-			require.NotContains(t, err.Error(), "would have to be")
-		})
-	}
-}
 
 func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 	t.Parallel()
@@ -93,7 +63,7 @@ func TestWinnerThatIsNotAcceptedNamesPlaceValueAndRange(t *testing.T) {
 
 func TestErrorForAProfileThatNoFileHasNamesFilesAndSimilarProfiles(t *testing.T) {
 	t.Parallel()
-	const similar = "[profile prod-eu]\n[profile Prod]\n[profile test]\n"
+	const similar = "[profile prod-eu]\n[profile 'Prod']\n[profile test]\n"
 	for want, h := range map[string]world.Home{
 		`"prod" not found in /h/.aws/config or /h/.aws/credentials; did you mean "Prod" or "prof"`: {Config: similar, Credentials: "[prof]\n[x]\n", Env: map[string]string{"AWS_PROFILE": "prod"}},
 		`"default" not found in /h/.aws/config (missing) or /h/.aws/credentials (missing)`:         {Env: map[string]string{"AWS_PROFILE": "default"}},

@@ -69,6 +69,10 @@ func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 	off := retry.V21.Defaults("")
 	off.RetryCost, off.TimeoutCost, off.ThrottlingCost = 0, 0, 0
 	const none = "!full quota" // Nothing is said of it.
+	all := func(attempts int) retry.Plan {
+		return retry.Plan{MaxAttempts: attempts, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 14}
+	}
+	own := func(int, error) time.Duration { return 0 }
 	for _, c := range []struct {
 		name string
 		plan retry.Plan
@@ -76,19 +80,17 @@ func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 	}{
 		{"no quota", off, "  retry quota    off: no retry is refused for lack of tokens\n  backoff  "},
 		{
-			"a function for the backoff",
-			retry.Plan{MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second, Backoff: func(int, error) time.Duration { return 0 }},
+			"a function for the backoff", retry.Plan{MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second, Backoff: own},
 			"\n  backoff        a function of the program decides, up to 10s, and at least 1s\n" +
 				"  worst case     30s of backoff in one operation, without server hints\n",
 		},
-		{
-			"more than a day", retry.Plan{MaxAttempts: 2, MaxBackoff: 24*time.Hour + time.Minute, Backoff: func(int, error) time.Duration { return 0 }},
-			"\n  worst case     86460s of backoff",
-		},
+		{"seconds from a day on", retry.Plan{MaxAttempts: 2, MaxBackoff: 24 * time.Hour, Backoff: own}, "\n  worst case     86400s of"},
+		{"a retry", retry.Plan{MaxAttempts: 2}, "\n  attempts       2: the first and up to 1 retries\n"},
+		{"one retry more than is paid for", all(37), "without server hints, when it has emptied a full quota\n"},
 		{"fewer retries than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "\n  full quota     pays for 35 retries in a row (100 after throttles)\n"},
 		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)\n"},
 		{"one price", retry.Plan{MaxAttempts: 9, QuotaCapacity: 10, RetryCost: 5, TimeoutCost: 5, ThrottlingCost: 5}, "pays for 2 retries in a row\n"},
-		{"enough", retry.Plan{MaxAttempts: 36, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, none},
+		{"enough", all(36), none},
 		{"no retries", retry.Plan{MaxAttempts: 1, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, none},
 		{"no cost and no capacity", retry.Plan{MaxAttempts: 1000}, none},
 	} {

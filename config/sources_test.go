@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -26,21 +25,19 @@ type liar struct {
 	content func() io.Reader
 }
 
-func (l liar) Open(string) (fs.File, error) { return liarFile{l, l.content()}, nil }
+func (l liar) Open(string) (fs.File, error) { return liarFile{Reader: l.content(), says: l.says}, nil }
 
 type liarFile struct {
-	liar
 	io.Reader
+	fs.FileInfo
+	says int64
 }
 
 func (l liarFile) Close() error               { return nil }
 func (l liarFile) Stat() (fs.FileInfo, error) { return l, nil }
-func (l liarFile) Name() string               { return "config" }
 func (l liarFile) Size() int64                { return l.says }
 func (l liarFile) Mode() fs.FileMode          { return 0o600 }
-func (l liarFile) ModTime() time.Time         { return time.Time{} }
 func (l liarFile) IsDir() bool                { return false }
-func (l liarFile) Sys() any                   { return nil }
 
 // readerFunc is a function that is an io.Reader.
 type readerFunc func(p []byte) (int, error)
@@ -155,6 +152,9 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 	empty := world.LookupIn(nil)
 	other, unknown := fstest.MapFS{}, func() (string, error) { return "", errors.New("no such user") }
 	known := func() (string, error) { return "/m", nil }
+	on := func(home func() (string, error), path string) config.Sources {
+		return config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: home}, ConfigFile: path, CredentialsFile: path}
+	}
 	for name, c := range map[string]struct {
 		sources config.Sources
 		path    string
@@ -163,15 +163,9 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 		"another file system": {config.Sources{LookupEnv: empty, FS: other}, "", nil},
 		"another file system, and a path in the home directory": {config.Sources{LookupEnv: empty, FS: other, ConfigFile: "~/c"}, "~/c", []string{"missing-file"}},
 		"another file system, and HOME":                         {world.WithHome(other), "/h/.aws/config", nil},
-		"another machine":                                       {config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: known}}, "/m/.aws/config", nil},
-		"another machine, whose system knows none": {
-			config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: unknown}}, "", []string{"no-home-directory"},
-		},
-		"the same, where no path needs it": {
-			config.Sources{LookupEnv: empty, FS: sharedfile.Machine{FS: other, Platform: "linux", HomeDir: unknown}, ConfigFile: "/c", CredentialsFile: "/c"},
-			"/c",
-			[]string{"missing-file", "missing-file"},
-		},
+		"another machine":                                       {on(known, ""), "/m/.aws/config", nil},
+		"another machine, whose system knows none":              {on(unknown, ""), "", []string{"no-home-directory"}},
+		"the same, where no path needs it":                      {on(unknown, "/c"), "/c", []string{"missing-file", "missing-file"}},
 	} {
 		s, err := lint.Resolve(config.Query{Sources: c.sources})
 		require.NoError(t, err)

@@ -50,10 +50,18 @@ func TestDistanceAboveTheLimitIsTheLimitAndOne(t *testing.T) {
 
 func TestBestNamesComeFirst(t *testing.T) {
 	t.Parallel()
-	names := words.Near("Prod")
-	for _, name := range []string{"staging", "pord", "prd", "PROD", "prod", "prod1", "prod2", "prd"} {
-		names.Add(name)
+	for want, c := range map[string]struct{ has, best []string }{
+		"Prod":                   {strings.Fields("staging pord prd PROD prod prod1 prod2 prd"), strings.Fields("PROD prod pord prd prod1")},
+		"abcdefghi":              {strings.Fields("abcdefxyz abcdewxyz"), []string{"abcdefxyz"}}, // up to a third of the letters
+		"ab":                     {strings.Fields("abc xy a"), []string{"a", "abc"}},
+		"azx":                    {[]string{"1zx", "AZX"}, []string{"AZX", "1zx"}},
+		"zebra":                  {strings.Fields("default prod"), nil},
+		strings.Repeat("x", 200): {[]string{strings.Repeat("x", 199)}, nil},
+	} {
+		names := words.Near(want)
+		for _, name := range c.has {
+			names.Add(name)
+		}
+		require.Equal(t, c.best, names.Best())
 	}
-	require.Equal(t, []string{"PROD", "prod", "pord", "prd", "prod1"}, names.Best())
-	require.Nil(t, words.Near("zebra").Best())
 }
