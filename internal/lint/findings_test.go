@@ -2,10 +2,6 @@ package lint_test
 
 import (
 	"fmt"
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -133,35 +129,21 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 	}
 }
 
-// codes returns the codes of all findings: the texts of words with hyphens in the code of this package.
-func codes(t *testing.T) []string {
-	t.Helper()
-	words := regexp.MustCompile(`^"[a-z]+(-[a-z]+)+"$`)
-	found := map[string]bool{}
-	sources, err := filepath.Glob("*.go")
-	require.NoError(t, err)
-	for _, source := range sources {
-		if strings.HasSuffix(source, "_test.go") {
-			continue
-		}
-		file, err := parser.ParseFile(token.NewFileSet(), source, nil, 0)
-		require.NoError(t, err)
-		ast.Inspect(file, func(n ast.Node) bool {
-			if text, ok := n.(*ast.BasicLit); ok && words.MatchString(text.Value) && text.Value != `"aws-cli"` {
-				found[strings.Trim(text.Value, `"`)] = true
-			}
-			return true
-		})
-	}
-	require.NotEmpty(t, found)
-	return slices.Sorted(maps.Keys(found))
-}
-
+// The codes are the texts of words with hyphens in the code of this package.
 func TestEveryCodeIsInTheGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../docs/settings.md")
 	require.NoError(t, err)
-	for _, code := range codes(t) {
-		require.Contains(t, string(guide), "| `"+code+"` |")
+	sources, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	found := map[string]bool{"aws-cli": true}
+	for _, source := range slices.DeleteFunc(sources, func(name string) bool { return strings.HasSuffix(name, "_test.go") }) {
+		text, err := os.ReadFile(source)
+		require.NoError(t, err)
+		for _, code := range regexp.MustCompile(`"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(text), -1) {
+			require.True(t, found[code[1]] || strings.Contains(string(guide), "| `"+code[1]+"` |"), code[1])
+			found[code[1]] = true
+		}
 	}
+	require.Greater(t, len(found), 15)
 }

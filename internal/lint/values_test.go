@@ -12,6 +12,7 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
+// Beside those of tools-table.json.
 func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
 	t.Parallel()
 	const (
@@ -23,19 +24,11 @@ func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
 		want []string
 	}{
 		"mode":                             {env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
-		"mode in mixed case":               {map[string]string{"AWS_RETRY_MODE": "Adaptive"}, []string{all}},
-		"blank behind a mode":              {map[string]string{"AWS_RETRY_MODE": "adaptive "}, []string{all}},
 		"mode legacy":                      {map[string]string{"AWS_RETRY_MODE": "legacy"}, []string{all}},
-		"empty mode":                       {map[string]string{"AWS_RETRY_MODE": ""}, []string{pythonAndJS}},
 		"mode of blanks":                   {map[string]string{"AWS_RETRY_MODE": " \t"}, []string{all}},
 		"attempts":                         {env: map[string]string{"AWS_MAX_ATTEMPTS": "+04"}},
-		"blank behind the attempts":        {map[string]string{"AWS_MAX_ATTEMPTS": "4 "}, []string{onlyGo}},
-		"empty attempts":                   {map[string]string{"AWS_MAX_ATTEMPTS": ""}, []string{python}},
 		"attempts of blanks":               {map[string]string{"AWS_MAX_ATTEMPTS": "  "}, []string{onlyGo + " " + python}},
 		"AWS_PROFILE":                      {env: map[string]string{"AWS_PROFILE": "a"}},
-		"empty AWS_PROFILE":                {map[string]string{"AWS_PROFILE": ""}, []string{python}},
-		"AWS_DEFAULT_PROFILE":              {map[string]string{"AWS_DEFAULT_PROFILE": "a"}, []string{onlyJS}},
-		"the two with two names":           {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}, []string{"botocore"}},
 		"the two with one name":            {env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "a"}},
 		"empty AWS_DEFAULT_PROFILE beside": {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""}, []string{"botocore"}},
 		"empty AWS_PROFILE beside":         {map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "a"}, []string{"aws-cli", onlyJS}},
