@@ -25,17 +25,20 @@ func TestExplainShowsWhatWasGivenAndDoesNotObeyIt(t *testing.T) {
 	query := config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{
 		own("file \x1b[31m.yaml", "max_backoff", "30s"),
 		own("file b.yaml", "max_backoff", "\a"),
-		own("file b.yaml", "max_attempts", "\u00a05"),
+		own("file b.yaml", "retry_mode", "adaptive"), own("file b.yaml", "max_attempts", "\u00a05"),
 		own("flag --max-attempts", "max_attempts", "6\u202e"),
 		world.InConfig("min_delay", time.Second),
 	}}
 	settings, err := lint.Resolve(query)
 	require.NoError(t, err)
-	settings.Files, settings.Diagnostics = nil, settings.Diagnostics[:1]
+	settings.Diagnostics = settings.Diagnostics[:1]
 	var out bytes.Buffer
-	require.NoError(t, settings.Explain(&out, retry.Plan{}))
+	require.NoError(t, settings.Explain(&out, retry.Plan{
+		MaxAttempts: 5, Base: 50 * time.Millisecond, ThrottlingBase: time.Second, MinDelay: time.Second, MaxBackoff: 30 * time.Second,
+		MaxElapsed: time.Minute, QuotaCapacity: 50, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5,
+	}))
 	require.Equal(t, `profile       * default    built-in default
-retry_mode    * standard   built-in default
+retry_mode    * adaptive   file b.yaml
 max_attempts  * 5          file b.yaml
                 "6\u202e"  flag --max-attempts, not a valid value
 max_backoff   * 30s        file \x1b[31m.yaml
@@ -44,6 +47,18 @@ min_delay     * 1s         option WithConfig
 behavior      * v2.1       built-in default
 
 Files
+  config       /c  loaded
+  credentials  /k  loaded
+
+What happens
+  attempts       5: the first and up to 4 retries
+  elapsed limit  no attempt begins more than 1m0s after the operation began
+  retry quota    50 tokens for each scope; a retry takes 14, after a timeout 14, after a throttle 5
+  full quota     pays for 3 retries in a row (4 after throttles)
+  drain point    the quota starts to empty when 21.1 % of attempts fail, or 31.0 % are throttled
+  backoff        up to 50ms before the first retry, 1s after a throttle; doubling with each retry up to 30s, and at least 1s
+  worst case     15s of backoff in one operation, without server hints
+  first attempt  waits for the scope's send rate once the service has throttled
 
 Diagnostics
   `+settings.Diagnostics[0].String()+"\n", out.String())
@@ -85,8 +100,8 @@ func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 				"  worst case     30s of backoff in one operation, without server hints\n",
 		},
 		{"seconds from a day on", retry.Plan{MaxAttempts: 2, MaxBackoff: 24 * time.Hour, Backoff: own}, "\n  worst case     86400s of"},
-		{"a retry", retry.Plan{MaxAttempts: 2}, "\n  attempts       2: the first and up to 1 retries\n"},
 		{"one retry more than is paid for", all(37), "without server hints, when it has emptied a full quota\n"},
+		{"one attempt", retry.Plan{MaxAttempts: 1}, "\n  attempts       1, so nothing is retried\n"},
 		{"fewer retries than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "\n  full quota     pays for 35 retries in a row (100 after throttles)\n"},
 		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)\n"},
 		{"one price", retry.Plan{MaxAttempts: 9, QuotaCapacity: 10, RetryCost: 5, TimeoutCost: 5, ThrottlingCost: 5}, "pays for 2 retries in a row\n"},

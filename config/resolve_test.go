@@ -1,7 +1,6 @@
 package config_test
 
 import (
-	"strconv"
 	"strings"
 	"testing"
 
@@ -85,46 +84,6 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 		}
 		require.Equal(t, want, lines(settings.MaxAttempts.Overridden))
 		require.Equal(t, []int{3, 2, 4, 3, 2}, lines(settings.RetryMode.Overridden))
-	}
-}
-
-// TestInputsThatOtherToolsGetWrong has inputs that other tools drop, leak or refuse, as their
-// users have reported.
-func TestInputsThatOtherToolsGetWrong(t *testing.T) {
-	t.Parallel()
-	const mode, attempts = "AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS"
-	for name, c := range map[string]struct {
-		env                 map[string]string
-		config, credentials string
-		want                string // The mode, the attempts, and the codes of the findings.
-	}{
-		"legacy overridden by the environment":  {map[string]string{mode: "adaptive"}, "[default]\nretry_mode = legacy\n", "", "adaptive 3 read-differently"},
-		"legacy that wins":                      {nil, "[default]\nretry_mode = legacy\n", "", "standard 3 mapped-mode read-differently"},
-		"legacy in an unused profile":           {nil, "[profile old]\nretry_mode = legacy\n[default]\nmax_attempts = 4\n", "", "standard 4 unused-profile"},
-		"adaptive_v2 in capitals":               {map[string]string{mode: "ADAPTIVE_V2"}, "", "", "adaptive 3 read-differently mapped-mode"},
-		"capitalised mode":                      {nil, "[default]\nretry_mode = Standard\n", "", "standard 3 read-differently"},
-		"unknown mode that loses":               {map[string]string{mode: "adaptive"}, "[default]\nretry_mode = bogus\n", "", "adaptive 3 invalid-value read-differently"},
-		"comment after a blank":                 {nil, "[default]\nmax_attempts = 5 # five\n", "", "standard 5 read-differently"},
-		"blanks around a variable":              {map[string]string{attempts: " 9\t"}, "", "", "standard 9 read-differently"},
-		"blank variable":                        {map[string]string{attempts: " ", mode: "\u00a0"}, "[default]\nmax_attempts = 7\n", "", "standard 7 read-differently read-differently"},
-		"misspelt keys":                         {nil, "[default]\nretry-mode = adaptive\nmax_attempt = 9\n", "", "standard 3 misspelt-key misspelt-key"},
-		"both spellings of the default profile": {nil, "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n", "", "standard 6 default-twice read-differently"},
-		"both files":                            {nil, "[default]\nmax_attempts = 6\n", "[default]\nmax_attempts = 2\n", "standard 2 read-differently shadowed-key"},
-		"same key twice":                        {nil, "[default]\nmax_attempts = 6\nmax_attempts = 2\n", "", "standard 2 duplicate-key read-differently"},
-		"same section twice":                    {nil, "[default]\nmax_attempts = 6\n[default]\nretry_mode = adaptive\n", "", "adaptive 6 duplicate-section read-differently"},
-		"file variable that points nowhere":     {map[string]string{"AWS_CONFIG_FILE": "/nowhere"}, "", "", "standard 3 missing-file"},
-		"switches of other tools":               {map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "false"}, "", "", "standard 3 no-effect no-effect"},
-		"empty switches of other tools":         {map[string]string{"AWS_SDK_LOAD_CONFIG": "", "AWS_NEW_RETRIES_2026": "\t\u00a0"}, "", "", "standard 3"},
-		"section without the word profile":      {nil, "[x]\nmax_attempts = 9\n[default]\n", "", "standard 3 ignored-section"},
-		"indented setting":                      {nil, "[default]\nregion = x\n  max_attempts = 9\n", "", "standard 3 indented-key read-differently"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			s, err := lint.Resolve(world.Home{Env: c.env, Config: c.config, Credentials: c.credentials}.Query())
-			require.NoError(t, err)
-			got := append([]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)}, world.Codes(s.Diagnostics)...)
-			require.Equal(t, c.want, strings.Join(got, " "))
-		})
 	}
 }
 

@@ -83,7 +83,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"value of one double quote":                       {credentials: "[default]\nnote: \"\n", want: []string{"2 " + onlyGo}},
 		"one quote in a block":                            {config: "[default]\ns3 =\n  a = '\n", want: []string{"3 " + onlyGo}},
 		"one quote in a continuation":                     {config: "[default]\nnote = a\n  b = '\n", want: []string{"3 " + onlyGo}},
-		"CR within a line":                                {config: "[default]\nnote = a\rb\n", want: []string{"2 " + python}},
+		"CR within a line":                                {config: "[default]\nnote = a\rb = c\n", want: []string{"2 " + python}},
 		"CR within a comment":                             {config: "[default]\n# a\rmax_attempts = 5\n", want: []string{"2 " + python}},
 		"CR in place of each LF":                          {config: "[default]\rmax_attempts = 5\r", want: []string{"1 " + python}},
 		"CR in place of each LF, behind a comment":        {config: "# mine\r[default]\rmax_attempts = 5\r", want: []string{"1 " + python}},
@@ -141,6 +141,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"one quote behind a header":            {config: "[default] a = '\n", want: []string{"1 " + onlyGo + " " + python}},
 		// Other malformed lines.
 		"no sign":                                   {config: "[default]\nx\n", want: []string{"2 " + python}},
+		"no sign twice":                             {config: "[default]\nx\ny\n", want: []string{"2 " + python}},
 		"no key":                                    {config: "[default]\n= 5\n", want: []string{"2 " + python}},
 		"no sign in a block":                        {config: "[default]\ns3 =\n  x\n", want: []string{"3 " + python}},
 		"no key in a block":                         {config: "[default]\ns3 =\n  = x\n"},

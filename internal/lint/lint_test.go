@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"encoding/binary"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -122,6 +123,32 @@ func TestLintOfMalformedLines(t *testing.T) {
 			}
 			require.EqualError(t, err, "config: /k:"+c.want)
 		})
+	}
+}
+
+// TestInputsThatOtherToolsGetWrong has inputs that other tools drop, leak or refuse, as their users have reported.
+func TestInputsThatOtherToolsGetWrong(t *testing.T) {
+	t.Parallel()
+	const mode, attempts = "AWS_RETRY_MODE", "AWS_MAX_ATTEMPTS"
+	for name, c := range map[string]struct {
+		env                 map[string]string
+		config, credentials string
+		want                string // The mode, the attempts, and the codes of the findings.
+	}{
+		"legacy overridden by the environment":  {map[string]string{mode: "adaptive"}, "[default]\nretry_mode = legacy\n", "", "adaptive 3 read-differently"},
+		"legacy that wins":                      {nil, "[default]\nretry_mode = legacy\n", "", "standard 3 mapped-mode read-differently"},
+		"unknown mode that loses":               {map[string]string{mode: "adaptive"}, "[default]\nretry_mode = bogus\n", "", "adaptive 3 invalid-value read-differently"},
+		"blank variable":                        {map[string]string{attempts: " ", mode: "\u00a0"}, "[default]\nmax_attempts = 7\n", "", "standard 7 read-differently read-differently"},
+		"both spellings of the default profile": {nil, "[profile default]\nmax_attempts = 6\n[default]\nmax_attempts = 4\n", "", "standard 6 default-twice read-differently"},
+		"both files":                            {nil, "[default]\nmax_attempts = 6\n", "[default]\nmax_attempts = 2\n", "standard 2 read-differently shadowed-key"},
+		"file variable that points nowhere":     {map[string]string{"AWS_CONFIG_FILE": "/nowhere"}, "", "", "standard 3 missing-file"},
+		"switches of other tools":               {map[string]string{"AWS_SDK_LOAD_CONFIG": "1", "AWS_NEW_RETRIES_2026": "false"}, "", "", "standard 3 no-effect no-effect"},
+		"empty switches of other tools":         {map[string]string{"AWS_SDK_LOAD_CONFIG": "", "AWS_NEW_RETRIES_2026": "\t\u00a0"}, "", "", "standard 3"},
+	} {
+		s, err := lint.Resolve(world.Home{Env: c.env, Config: c.config, Credentials: c.credentials}.Query())
+		require.NoError(t, err, name)
+		got := append([]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)}, world.Codes(s.Diagnostics)...)
+		require.Equal(t, c.want, strings.Join(got, " "), name)
 	}
 }
 

@@ -97,6 +97,9 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			settings, err := lint.Resolve(config.Query{Sources: src, Profile: profile})
 			require.NoError(t, err)
 			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
+			for _, d := range settings.Diagnostics {
+				require.Equal(t, config.SeverityWarning, d.Severity, "%v", d)
+			}
 		})
 	}
 }
