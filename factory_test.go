@@ -120,15 +120,11 @@ func TestClassifiersOfAStrategy(t *testing.T) {
 	}{
 		{"the default ones", nil, retried},
 		{"the default ones, as nothing is added", []awsretry.Option{add(), add(nil)}, retried},
-		{"one that is added", []awsretry.Option{add(nothing{})}, retried},
-		{"one that is added and forbids", []awsretry.Option{add(nothing{}), add(forbids{})}, final},
 		{"one that is added before another one and forbids", []awsretry.Option{add(forbids{}), add(classify.Status())}, final},
 		{"those of the config", []awsretry.Option{own}, final},
-		{"one is added to those of the config", []awsretry.Option{add(classify.Status()), own}, retried},
 		{"two are added to those of the config", []awsretry.Option{own, add(classify.Status()), add(forbids{})}, final},
 		{"all are replaced by none", []awsretry.Option{set(classify.NewChain())}, final},
 		{"those of the config are replaced", []awsretry.Option{set(classify.Default()), own}, retried},
-		{"what was added before is replaced too", []awsretry.Option{add(forbids{}), set(classify.AWSCompatible())}, retried},
 		{"one is added to what replaced all", []awsretry.Option{set(nothing{}), add(classify.Status())}, retried},
 		{"nil replaces nothing", []awsretry.Option{add(forbids{}), set(nil)}, final},
 	} {

@@ -6,53 +6,14 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
-
-func TestStrongestCandidateWinsAndListsTheOthersInOrder(t *testing.T) {
-	t.Parallel()
-	candidate := func(raw string, valid bool, origin config.Origin) config.Candidate {
-		return config.Candidate{Raw: raw, Valid: valid, Origin: origin}
-	}
-	override := candidate("2", true, config.Origin{Kind: "option", Name: "WithMaxAttempts"})
-	variable := candidate(" 3 ", true, config.Origin{Kind: "environment", Name: "AWS_MAX_ATTEMPTS"})
-	credentials2 := candidate("5", true, config.Origin{Kind: "shared-credentials", File: "/credentials", Line: 4, Profile: "default", Key: "max_attempts"})
-	credentials1 := candidate("4", true, config.Origin{Kind: "shared-credentials", File: "/credentials", Line: 2, Profile: "default", Key: "max_attempts"})
-	file := candidate("six", false, config.Origin{Kind: "shared-config", File: "/config", Line: 2, Profile: "default", Key: "max_attempts"})
-	fallback := candidate("7", true, config.Origin{Kind: "default", Name: "WithStandard"})
-
-	all := []config.Candidate{override, variable, credentials2, credentials1, file, fallback}
-	inCode, env := awsretry.WithStandard(standard.Config{MaxAttempts: 7}), map[string]string{"AWS_MAX_ATTEMPTS": " 3 "}
-	files := awsretry.WithFS(fstest.MapFS{
-		"config":      {Data: []byte("[default]\nmax_attempts = six\n")},
-		"credentials": {Data: []byte("[default]\nmax_attempts = 4\nregion = x\nMax_Attempts = 5\n")},
-	})
-	for _, c := range []struct {
-		env    map[string]string
-		opts   []awsretry.ResolveOption
-		value  int
-		beaten int // the candidates that are absent
-	}{
-		{env, []awsretry.ResolveOption{files, inCode, awsretry.WithMaxAttempts(2)}, 2, 0},
-		{env, []awsretry.ResolveOption{files, inCode}, 3, 1},
-		{nil, []awsretry.ResolveOption{files, inCode}, 5, 2},
-		{nil, []awsretry.ResolveOption{inCode}, 7, 5},
-	} {
-		s := resolved(t, c.env, "", append(c.opts, awsretry.WithCredentialsFile("/credentials"))...)
-		require.Equal(t, c.value, s.MaxAttempts.Value)
-		require.Equal(t, all[c.beaten].Raw, s.MaxAttempts.Raw)
-		require.Equal(t, all[c.beaten].Origin, s.MaxAttempts.Origin)
-		require.Equal(t, all[c.beaten+1:], s.MaxAttempts.Overridden)
-	}
-}
 
 func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {
 	t.Parallel()
