@@ -14,10 +14,8 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, config, credentials, want string }{
 		{"without the word profile", "[dev]\n", "", "; /c:1 has [dev], which would have to be [profile dev]"},
-		{"quoted without the word profile", "\n['dev']\n", "", "; /c:2 has ['dev'], which would have to be [profile dev]"},
 		{"with the word profile in another case", "[Profile dev]\n", "", "; /c:1 has [Profile dev], which would have to be [profile dev]"},
 		{"with a dot behind the word", "[profile.dev]\n", "", "; /c:1 has [profile.dev], which would have to be [profile dev]"},
-		{"with the word profile", "", "[a]\n[profile dev]\n", "; /k:2 has [profile dev], which would have to be [dev]"},
 		{"quoted in the credentials file", "", "[a]\n[\"dev\"]\n", `; /k:2 has ["dev"], which would have to be [dev]`},
 		{"the config file first", "[dev]\n", "[profile dev]\n", "; /c:1 has [dev], which would have to be [profile dev]"},
 		{"nothing alike", "[sso-session dev]\n", "[services dev]\n", ""},

@@ -22,7 +22,6 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 		warns        bool
 	}{
 		{name: "nothing", want: "default from built-in default"},
-		{name: "AWS_PROFILE", env: map[string]string{first: "a"}, want: "a from AWS_PROFILE"},
 		{name: "AWS_DEFAULT_PROFILE", env: map[string]string{second: "b"}, want: "b from AWS_DEFAULT_PROFILE"},
 		{name: "both", env: map[string]string{first: "a", second: "b"}, want: "a from AWS_PROFILE", lost: []string{second}, warns: true},
 		{name: "empty AWS_PROFILE", env: map[string]string{first: "", second: "b"}, want: "b from AWS_DEFAULT_PROFILE"},
@@ -36,7 +35,6 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 			name: "option", option: "b", env: map[string]string{first: "a", second: "none"},
 			want: "b from option WithProfile", lost: []string{first, second}, warns: true,
 		},
-		{name: "option above AWS_DEFAULT_PROFILE", option: "b", env: map[string]string{second: "a"}, want: "b from option WithProfile", lost: []string{second}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
