@@ -17,7 +17,7 @@ import (
 )
 
 // written returns the report that simulate writes, and what it prints.
-func written(t *testing.T, args ...string) (report, out string) {
+func written(t *testing.T, args ...string) (page, out string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "report.html")
 	out, errs, status := runSimulate(t, append(args, "-o", path)...)
@@ -25,6 +25,13 @@ func written(t *testing.T, args ...string) (report, out string) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	return string(text), out
+}
+
+// report writes a small report to a path.
+func report(t *testing.T, path string) {
+	t.Helper()
+	_, errs, status := runSimulate(t, "-o", path, "--limit", "20", "--offered", "1", "--seed", "1")
+	require.Zero(t, status, errs)
 }
 
 func TestSimulateWritesTheReport(t *testing.T) {
@@ -67,9 +74,8 @@ func TestReportTakesThePlaceOfAnOlderOne(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, old.Close()) }()
 
-	_, errs, status := runSimulate(t, "-o", link, "--limit", "20", "--offered", "1", "--seed", "1")
+	report(t, link)
 
-	require.Zero(t, status, errs)
 	text, err := io.ReadAll(old)
 	require.NoError(t, err)
 	require.Equal(t, "an older report", string(text), "it was not written to")
@@ -100,8 +106,8 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()
-			report, _ := written(t, strings.Fields(args)...)
-			visible := regexp.MustCompile(`(?s)<(style|script).*?</(style|script)>`).ReplaceAllString(report, "")
+			page, _ := written(t, strings.Fields(args)...)
+			visible := regexp.MustCompile(`(?s)<(style|script).*?</(style|script)>`).ReplaceAllString(page, "")
 			text := strings.Join(strings.Fields(regexp.MustCompile(`<[^>]*>`).ReplaceAllString(visible, " ")), " ")
 			for _, want := range wants {
 				if absent, ok := strings.CutPrefix(want, "!"); ok {

@@ -122,11 +122,7 @@ func TestRecoveredIsTheRateBeforeTheOutage(t *testing.T) {
 	outage.Fail = 1
 	s := Scenario{Conditions: usual, Duration: 60 * second, Phases: []Phase{{20 * second, outage}, {30 * second, usual}}}
 	r := newRecorder(&s, 500)
-	add := func(from, to time.Duration, rate int) {
-		for at := from; at < to; at += second / time.Duration(rate) {
-			r.successes = append(r.successes, at)
-		}
-	}
+	add := func(from, to time.Duration, rate int) { r.successes = append(r.successes, evenly(from, to, rate)...) }
 	require.True(t, math.IsNaN(r.recovered()), "nothing succeeded before")
 	add(0, 10*second, 90)
 	add(10*second, 20*second, 50)

@@ -34,15 +34,17 @@ func TestCapacityIsWhatCanSucceed(t *testing.T) {
 	}
 }
 
+// evenly are the ends of so many calls a second.
+func evenly(from, to time.Duration, rate int) (ends []time.Duration) {
+	for at := from; at < to; at += second / time.Duration(rate) {
+		ends = append(ends, at)
+	}
+	return ends
+}
+
 func TestSettledIsTheFirstTimeOfFiveGoodSeconds(t *testing.T) {
 	t.Parallel()
 	s := Scenario{Conditions: Conditions{Rate: 10, Offered: 100}, Duration: 30 * second}
-	evenly := func(from, to time.Duration, rate int) (ends []time.Duration) {
-		for at := from; at < to; at += second / time.Duration(rate) {
-			ends = append(ends, at)
-		}
-		return ends
-	}
 	require.Zero(t, s.Settled(evenly(0, 30*second, 10), 0))
 	require.Equal(t, 10*second-500*time.Millisecond, s.Settled(evenly(10*second, 30*second, 10), 0), "with 45 of 50 in the window")
 	require.Equal(t, 4*second-500*time.Millisecond, s.Settled(evenly(10*second, 30*second, 10), 6*second))
