@@ -90,7 +90,8 @@ func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 	}{
 		{"no quota", off, "  retry quota    off: no retry is refused for lack of tokens\n  backoff  "},
 		{
-			"a function for the backoff", retry.Plan{MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second, Backoff: own},
+			"a function for the backoff",
+			retry.Plan{MaxAttempts: 4, MinDelay: time.Second, MaxBackoff: 10 * time.Second, Backoff: own},
 			"\n  backoff        a function of the program decides, up to 10s, and at least 1s\n" +
 				"  worst case     30s of backoff in one operation, without server hints\n",
 		},
