@@ -98,29 +98,6 @@ func TestFunctionThatAsksForTwoSecondsGetsThem(t *testing.T) {
 	}
 }
 
-// The deadline leaves room for the backoff and not for the hint, which the loop of the SDK would add.
-func TestHintThatDoesNotFitBeforeTheDeadlineFailsNoCall(t *testing.T) {
-	for _, header := range []string{"Retry-After", "X-Amz-Retry-After"} {
-		t.Run(header, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				attempts := 0
-				cfg := installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
-					if attempts++; attempts == 1 {
-						value := map[string]string{"Retry-After": "4", "X-Amz-Retry-After": "4000"}[header]
-						return jsonError(429, "TooManyRequestsException", header, value), nil
-					}
-					return response(200, `{}`), nil
-				}), hermetic())
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-				defer cancel()
-				_, err := lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
-				require.NoError(t, err)
-				require.Equal(t, 2, attempts)
-			})
-		})
-	}
-}
-
 func TestReasonsOfThrottlesAreInTheEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var events []retry.Event

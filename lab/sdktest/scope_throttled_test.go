@@ -120,7 +120,9 @@ type meter struct {
 	limitOf
 }
 
-func newMeter(p pair) *meter { return &meter{pair: p, limitOf: limitOf{rate: limitOfA, burst: limitOfA}} }
+func newMeter(p pair) *meter {
+	return &meter{pair: p, limitOf: limitOf{rate: limitOfA, burst: limitOfA}}
+}
 
 func (s *meter) Do(r *http.Request) (*http.Response, error) {
 	body := bodyOf(r)
