@@ -4,7 +4,7 @@ package sdktest
 
 import (
 	"context"
-	"fmt"
+	"strconv"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -54,7 +54,7 @@ func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
 					defer service.mu.Unlock()
 					written, service.refused = len(service.written), 0
 				}, &crew{workers: c.callers, call: func(ctx context.Context) error {
-					put(ctx, fmt.Sprint(turn.Add(1)), 200*c.entries, c.entries)
+					put(ctx, strconv.FormatInt(turn.Add(1), 10), 200*c.entries, c.entries)
 					return nil
 				}})
 				written = len(service.written) - written

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -196,7 +197,7 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 			var all sync.WaitGroup
 			var left atomic.Int64
 			for g := range goroutines {
-				all.Go(func() { left.Add(int64(put(t.Context(), fmt.Sprint(g), each, 10))) })
+				all.Go(func() { left.Add(int64(put(t.Context(), strconv.Itoa(g), each, 10))) })
 			}
 			all.Wait()
 			took := service.last.Sub(began).Seconds()
@@ -205,7 +206,7 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 			for key, times := range service.written {
 				require.Equal(t, 1, times, key)
 			}
-			require.EqualValues(t, goroutines*each, len(service.written)+int(left.Load()))
+			require.Equal(t, goroutines*each, len(service.written)+int(left.Load()))
 			if rival.adapts() {
 				require.LessOrEqual(t, nothing, 0.02)
 				require.LessOrEqual(t, took, 1.1*ideal)
