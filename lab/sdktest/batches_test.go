@@ -67,7 +67,7 @@ func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
 					sleep(ctx, wait)
 				}
 			}
-			work(t, learned, length, func() { service.allowed, service.refused = 0, 0 }, &crew{workers: 4, call: call})
+			work(t, learned, length, service.forget, &crew{workers: 4, call: call})
 			calls := float64(service.allowed + service.refused)
 			share, goodput := float64(service.refused)/calls, float64(service.allowed)/length.Seconds()/limit
 			t.Logf("| %s, loop %t | %.1f | %.1f %% | %.2f |", rival.name, loop, calls/length.Seconds(), 100*share, goodput)

@@ -71,6 +71,13 @@ func (b *limitOf) take(n int) (taken int) {
 	return taken
 }
 
+// forget begins to count anew.
+func (b *limitOf) forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.allowed, b.refused = 0, 0
+}
+
 // crew are workers that call again and again, and what became of their calls after the warm-up.
 type crew struct {
 	workers int
