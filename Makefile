@@ -109,10 +109,6 @@ prometheus: ## fetch promtool and prometheus into .bin for the tests of lab/tele
 redis: ## fetch redis-server into .bin for the tests of fleet, where there is apt-get
 	@lab/scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
 
-.PHONY: dynalite
-dynalite: ## write batches into dynalite, a table of five writes a second, with npm and node; half a minute
-	cd lab/sdktest && DYNALITE="$$(../scripts/dynalite)" go test -count=1 -tags dynalite -run FiveWritesASecond -v .
-
 .PHONY: servers
 servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes, and adaptive mode with nginx; four minutes
 	lab/scripts/redis
@@ -149,7 +145,7 @@ tidy: ## tidy every go.mod and go.sum
 
 .PHONY: fix
 fix: ## rewrite outdated idioms
-	$(call in,$(MODULES),go fix -tags browser,dynalite,long,servers,tables ./...)
+	$(call in,$(MODULES),go fix -tags browser,long,servers,tables ./...)
 
 .PHONY: path
 path: ## compare the files that one retry runs through with the architecture page, and count what the smallest retry executes

@@ -16,56 +16,6 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// Callers give up at random. No more attempts are sent than slots were given out, and the store hears
-// of each answer once.
-func TestNoSlotIsUsedTwiceWhereverCallersGiveUp(t *testing.T) {
-	t.Parallel()
-	const callers, each = 100, 100
-	var given, heard, sent, gaveUp atomic.Int64
-	var memory fleet.Memory
-	store := &replies{call: func(ctx context.Context, _ int, ask fleet.Ask) (fleet.Reply, error) {
-		reply, err := memory.Call(ctx, "", ask)
-		given.Add(int64(reply.Slots))
-		heard.Add(int64(ask.OK + ask.Bad))
-		return reply, err
-	}}
-	inBubble(t, fleet.Config{Store: store, Limit: limitOf(500)}, func(t tester, f *fleet.Fleet, l adaptive.Limiter) {
-		send(t, l, false)
-		given.Store(int64(f.Snapshot()[0].SlotsInHand))
-		var wg sync.WaitGroup
-		for i := range callers {
-			wg.Go(func() {
-				random := rand.New(rand.NewPCG(uint64(i), 3)) //nolint:gosec // small
-				for range each {
-					ctx, cancel := clock.WithTimeout(context.Background(), clock.System{}, time.Duration(random.IntN(400))*ms)
-					at, err := l.Acquire(ctx, ratelimit.Request{MaxQueue: random.IntN(3) * 50})
-					if err == nil {
-						sent.Add(1)
-						l.Report(ratelimit.Response{Sent: at})
-					} else {
-						gaveUp.Add(1)
-					}
-					_, _, _ = l.State(), l.Expected(ratelimit.Request{}), f.Snapshot()
-					<-ctx.Done()
-					cancel()
-				}
-			})
-		}
-		wg.Wait()
-		require.EqualValues(t, callers*each, sent.Load()+gaveUp.Load())
-		require.LessOrEqual(t, sent.Load(), given.Load())
-		require.Greater(t, sent.Load(), given.Load()/2)
-		state := l.State()
-		require.Zero(t, state.Waiting)
-		require.GreaterOrEqual(t, state.SendTokens, 0.0)
-		for range 3 { // what was answered after the last call comes with the next one
-			pass(t, 600*ms)
-			send(t, l, false)
-		}
-		require.InDelta(t, sent.Load(), heard.Load(), 5)
-	})
-}
-
 // wild replies at random for some time, and then as it should.
 type wild struct {
 	memory fleet.Memory

@@ -342,22 +342,3 @@ func TestFirstAttemptsWaitNoLongerOnAClockThatHasGoneBack(t *testing.T) {
 		require.LessOrEqual(t, first[0], 300*ms)
 	})
 }
-
-func TestPartOfTheScopeGoesOnOnAClockThatHasGoneBack(t *testing.T) {
-	t.Parallel()
-	var moved atomic.Int64
-	config := fleet.Config{Store: answers(fleet.Reply{}), Clock: movedClock{by: &moved}}
-	inBubble(t, config, func(t tester, _ *fleet.Fleet, l adaptive.Limiter) {
-		send(t, l, false)
-		l.Report(ratelimit.Response{PartThrottled: true})
-		first := now()
-		for range 5 {
-			began := now()
-			_, err := l.Acquire(context.Background(), ratelimit.Request{Part: true})
-			require.NoError(t, err)
-			require.LessOrEqual(t, now().Sub(began), 3*time.Second)
-			moved.Add(-int64(time.Hour))
-		}
-		require.Greater(t, now().Sub(first), time.Second, "the part is limited")
-	})
-}

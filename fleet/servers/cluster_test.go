@@ -62,29 +62,6 @@ func onEach(t *testing.T, node *redistest.Server) []string {
 	return scopes
 }
 
-func TestFleetOnAClusterWithAMasterThatIsStopped(t *testing.T) {
-	t.Parallel()
-	nodes := startCluster(t)
-	scopes := onEach(t, nodes[0])
-	w := begin(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr, nodes[2].Addr}}, false, scopes...)
-	w.warm(t)
-	w.sane(t, "before", 2*time.Second)
-	for i, node := range nodes {
-		require.EqualValues(t, 1, node.Client.DBSize(t.Context()).Val(), "state of %s", scopes[i])
-	}
-
-	nodes[1].Signal(t, syscall.SIGSTOP)
-	w.sane(t, "during", 8*time.Second)
-	nodes[1].Signal(t, syscall.SIGCONT)
-	rest(t, 3*time.Second)
-	w.settled(t, 1, fleet.Slots)
-	w.sane(t, "after", 3*time.Second)
-
-	w.requireEvents(t, 0)
-	w.requireEvents(t, 1, fleet.Lost, fleet.Back)
-	w.requireEvents(t, 2)
-}
-
 func TestFleetFollowsAClusterToAPromotedReplica(t *testing.T) {
 	t.Parallel()
 	nodes := startCluster(t)
@@ -98,9 +75,12 @@ func TestFleetFollowsAClusterToAPromotedReplica(t *testing.T) {
 		return strings.Contains(replica.Client.Info(t.Context(), "replication").Val(), "master_link_status:up")
 	}, 20*time.Second, 50*time.Millisecond)
 	scopes := onEach(t, nodes[0])
-	w := begin(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr}, IsClusterMode: true}, false, scopes...)
+	w := begin(t, redis.UniversalOptions{Addrs: []string{nodes[0].Addr, nodes[2].Addr}}, false, scopes...)
 	w.warm(t)
 	w.sane(t, "before", 2*time.Second)
+	for i, node := range nodes {
+		require.EqualValues(t, 1, node.Client.DBSize(t.Context()).Val(), "state of %s", scopes[i])
+	}
 	epoch := w.epoch(1)
 
 	nodes[1].Signal(t, syscall.SIGSTOP) // and it stays so

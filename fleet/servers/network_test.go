@@ -3,11 +3,9 @@
 package servers
 
 import (
-	"crypto/tls"
-	"crypto/x509"
 	"io"
 	"net"
-	"net/http/httptest"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -123,86 +121,19 @@ func hostPort(t *testing.T, addr string) string {
 	return host + " " + port
 }
 
-// A connection takes three round trips until the first command: TCP, TLS and HELLO, or TCP,
-// HELLO and a command that the server does not know yet.
+// A connection takes three round trips until the first command: TCP, HELLO and a command that the server does not know yet.
 func TestFleetFarFromItsStore(t *testing.T) {
 	t.Parallel()
-	tests := map[string]struct {
-		away time.Duration
-		tls  bool
-	}{
-		"200 ms away":         {away: 200 * time.Millisecond},
-		"90 ms away with TLS": {away: 90 * time.Millisecond, tls: true},
-	}
-	for name, tt := range tests {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			server := redistest.Start(t)
-			options := redis.UniversalOptions{}
-			target := server.Addr
-			if tt.tls {
-				target, options.TLSConfig = startTLS(t, target)
-			}
-			p := startProxy(t, target)
-			p.set(func(p *proxy) { p.delay = tt.away })
-			options.Addrs = []string{p.addr}
-
-			began := time.Now()
-			w := beginWith(t, 40, 1, options, true, "orders")
-			joined := func() bool {
-				in := 0
-				for _, p := range w.processes {
-					for _, s := range p.fleet.Snapshot() {
-						if s.State == fleet.Slots {
-							in++
-						}
-					}
-				}
-				return in == len(w.processes)
-			}
-			require.Eventually(t, joined, 10*time.Second, 10*time.Millisecond, "not all members are in the state slots")
-			t.Logf("all 40 members are in slots after %v", time.Since(began).Round(10*time.Millisecond))
+	p := startProxy(t, redistest.Start(t).Addr)
+	p.set(func(p *proxy) { p.delay = 200 * time.Millisecond })
+	began := time.Now()
+	w := beginWith(t, 40, 1, redis.UniversalOptions{Addrs: []string{p.addr}}, true, "orders")
+	joined := func() bool {
+		return !slices.ContainsFunc(w.processes, func(p *process) bool {
+			members := p.fleet.Snapshot()
+			return len(members) == 0 || members[0].State != fleet.Slots
 		})
 	}
-}
-
-// startTLS starts what takes the TLS off the way to a server, and returns its address and the
-// settings of its clients.
-func startTLS(t *testing.T, target string) (addr string, client *tls.Config) {
-	t.Helper()
-	lender := httptest.NewTLSServer(nil) // of its certificate
-	defer lender.Close()
-	roots := x509.NewCertPool()
-	roots.AddCert(lender.Certificate())
-	plain, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	listener := tls.NewListener(plain, &tls.Config{
-		Certificates:           lender.TLS.Certificates,
-		SessionTicketsDisabled: true, // the proxy would hold the next answer up by a ticket
-	})
-	var copying sync.WaitGroup
-	copying.Go(func() {
-		for {
-			in, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			out, err := new(net.Dialer).DialContext(t.Context(), "tcp", target)
-			if err != nil {
-				_ = in.Close()
-				continue
-			}
-			for _, ends := range [][2]net.Conn{{in, out}, {out, in}} {
-				copying.Go(func() {
-					_, _ = io.Copy(ends[0], ends[1])
-					_ = ends[0].Close()
-				})
-			}
-		}
-	})
-	t.Cleanup(func() {
-		_ = listener.Close()
-		copying.Wait()
-	})
-	return listener.Addr().String(), &tls.Config{RootCAs: roots}
+	require.Eventually(t, joined, 10*time.Second, 10*time.Millisecond, "not all members are in the state slots")
+	t.Logf("all 40 members are in slots after %v", time.Since(began).Round(10*time.Millisecond))
 }

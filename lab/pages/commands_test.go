@@ -108,7 +108,6 @@ var (
 		"never-worse":  "it writes, and its test in make no-race compares",
 		"bench-effect": "it takes 80 s with one seed; make race plays a few of the scenarios",
 		"fleet-tables": "it takes a quarter of an hour",
-		"dynalite":     "it needs npm and node",
 	}
 )
 

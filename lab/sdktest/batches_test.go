@@ -5,13 +5,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,114 +30,48 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// limitOf allows a rate with a burst.
-type limitOf struct {
-	rate, burst float64
-
-	mu     sync.Mutex // guards both
-	tokens float64
-	at     time.Time
-}
-
-// take takes up to n tokens.
-func (b *limitOf) take(n int) (taken int) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := time.Now()
-	if b.at.IsZero() {
-		b.tokens = b.burst
-	} else {
-		b.tokens = min(b.burst, b.tokens+b.rate*now.Sub(b.at).Seconds())
-	}
-	b.at = now
-	taken = min(n, int(b.tokens+1e-9))
-	b.tokens -= float64(taken)
-	return taken
-}
-
 // tableOfBatches answers BatchWriteItem: calls above its rate come back with all items unprocessed.
-type tableOfBatches struct {
-	limitOf
-
-	seen []batchAnswer // guarded by mu
-}
-
-type batchAnswer struct {
-	at        time.Time
-	throttled bool
-}
+type tableOfBatches struct{ limitOf }
 
 func (s *tableOfBatches) Do(r *http.Request) (*http.Response, error) {
-	body, err := io.ReadAll(r.Body)
-	if err != nil {
+	var in struct{ RequestItems json.RawMessage }
+	if err := json.Unmarshal([]byte(bodyOf(r)), &in); err != nil {
 		return nil, err
 	}
 	pause(answerTime)
-	throttled := s.take(1) == 0
-	s.mu.Lock()
-	s.seen = append(s.seen, batchAnswer{time.Now(), throttled})
-	s.mu.Unlock()
-	if !throttled {
+	if s.take(1) == 1 {
 		return response(200, `{"UnprocessedItems":{}}`), nil
-	}
-	var in struct{ RequestItems json.RawMessage }
-	if err := json.Unmarshal(body, &in); err != nil {
-		return nil, err
 	}
 	return response(200, `{"UnprocessedItems":`+string(in.RequestItems)+`}`), nil
 }
 
 // TestThrottlesInsideOfSuccessesAreHeard prints a table of RESULTS.md with -v: four workers that call
-// again at once, against a table that takes ten calls a second.
+// again at once, against a table that takes ten calls a second. The last two have the loop of the documentation.
 func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
-	const limit, length, learned = 10, 63 * time.Second, 3 * time.Second
+	const limit, length, learned = 10, time.Minute, 3 * time.Second
 	t.Log("| | calls/s | throttled | goodput |")
-	for _, name := range append(named(), "loop of the documentation, standard", "loop of the documentation, adaptive") {
-		if name != "awsretry, adaptive" && !testing.Verbose() { // half a minute of a processor
+	for i, rival := range append(rivals, rivals[:2]...) {
+		loop := i >= len(rivals)
+		if !rival.adapts() && !testing.Verbose() { // half a minute of a processor
 			continue
 		}
 		synctest.Test(t, func(t *testing.T) {
-			service := &tableOfBatches{limitOf: limitOf{rate: limit, burst: limit}}
-			loop, mode := false, name
-			if rest, ok := strings.CutPrefix(name, "loop of the documentation, "); ok {
-				loop, mode = true, "aws-sdk-go-v2, "+rest
-			}
-			client := dynamodb.NewFromConfig(clientsOf(t, service)[mode])
-			// This is no deadline, because a call that cannot end before one is refused at once.
-			ctx, cancel := context.WithCancel(t.Context())
-			began := time.Now()
-			var workers sync.WaitGroup
-			for range 4 {
-				workers.Go(func() {
-					for wait := 100 * time.Millisecond; ctx.Err() == nil; {
-						out, err := client.BatchWriteItem(ctx, oneItem())
-						switch {
-						case !loop || err != nil:
-						case len(out.UnprocessedItems) == 0:
-							wait = 100 * time.Millisecond
-						default:
-							pause(wait)
-							wait = min(2*wait, 20*time.Second)
-						}
+			service := &tableOfBatches{limitOf{rate: limit, burst: limit}}
+			client := dynamodb.NewFromConfig(rival.config(t, service))
+			call := func(ctx context.Context) error {
+				for wait := 100 * time.Millisecond; ; wait = min(2*wait, 20*time.Second) {
+					out, err := client.BatchWriteItem(ctx, oneItem())
+					if !loop || err != nil || len(out.UnprocessedItems) == 0 {
+						return err
 					}
-				})
-			}
-			pause(length)
-			cancel()
-			workers.Wait()
-			calls, throttled := 0, 0
-			for _, a := range service.seen {
-				if a.at.Sub(began) >= learned {
-					calls++
-					if a.throttled {
-						throttled++
-					}
+					sleep(ctx, wait)
 				}
 			}
-			seconds := (length - learned).Seconds()
-			share, goodput := float64(throttled)/float64(calls), float64(calls-throttled)/seconds/limit
-			t.Logf("| %s | %.1f | %.1f %% | %.2f |", name, float64(calls)/seconds, 100*share, goodput)
-			if name == "awsretry, adaptive" {
+			work(t, learned, length, service.forget, &crew{workers: 4, call: call})
+			calls := float64(service.allowed + service.refused)
+			share, goodput := float64(service.refused)/calls, float64(service.allowed)/length.Seconds()/limit
+			t.Logf("| %s, loop %t | %.1f | %.1f %% | %.2f |", rival.name, loop, calls/length.Seconds(), 100*share, goodput)
+			if rival.adapts() {
 				require.LessOrEqual(t, share, 0.1)
 				require.GreaterOrEqual(t, goodput, 0.9)
 			}
@@ -155,21 +90,16 @@ func oneItem() *dynamodb.BatchWriteItemInput {
 type stream struct {
 	limitOf
 
-	random    *rand.Rand // guarded by mu, as all below
-	written   map[string]int
-	throttled int
-	last      time.Time // when a record was written last
+	random  *rand.Rand // guarded by mu, as all below
+	written map[string]int
+	last    time.Time // when a record was written last
 }
 
 func (s *stream) Do(r *http.Request) (*http.Response, error) {
 	var in struct {
 		Records []struct{ PartitionKey string }
 	}
-	body, err := io.ReadAll(r.Body)
-	if err == nil {
-		err = json.Unmarshal(body, &in)
-	}
-	if err != nil {
+	if err := json.Unmarshal([]byte(bodyOf(r)), &in); err != nil {
 		return nil, err
 	}
 	pause(answerTime)
@@ -181,7 +111,6 @@ func (s *stream) Do(r *http.Request) (*http.Response, error) {
 	for _, record := range in.Records {
 		switch {
 		case room == 0:
-			s.throttled++
 			records = append(records, `{"ErrorCode":"ProvisionedThroughputExceededException","ErrorMessage":"slow down"}`)
 			failed++
 		case s.random.Float64() < 0.01:
@@ -223,57 +152,62 @@ func putByLoop(ctx context.Context, client *kinesis.Client, stream string, recor
 	return left
 }
 
+// newStream is a stream whose clients put records.
+func newStream(rate, burst float64) *stream {
+	return &stream{limitOf: limitOf{rate: rate, burst: burst}, written: map[string]int{}, random: rand.New(rand.NewPCG(1, 2))}
+}
+
+// putting returns a function that puts n records with keys of their own, so many in a call, and returns how many are left. The
+// SDK has the loop of its documentation.
+func (s *stream) putting(t *testing.T, rival rival) func(ctx context.Context, key string, n, inCall int) (left int) {
+	t.Helper()
+	cfg := rival.config(t, s)
+	client := kinesis.NewFromConfig(cfg)
+	return func(ctx context.Context, key string, n, inCall int) (left int) {
+		records := make([]record, n)
+		for i := range records {
+			records[i] = record{PartitionKey: aws.String(fmt.Sprint(key, "-", i)), Data: []byte("x")}
+		}
+		if !rival.ours {
+			return putByLoop(ctx, client, "clicks", records, inCall)
+		}
+		sent, _ := putRecords(ctx, strategyOf(t, cfg), client, "clicks", records, inCall)
+		for _, one := range sent {
+			if one.Err != nil {
+				left++
+			}
+		}
+		return left
+	}
+}
+
 // TestSendAllWritesEachRecordOnceOrReportsIt prints a table with -v: 10,000 records of eight
 // goroutines, ten in a call, for a stream that takes 200 a second and saves up those of one second.
 func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 	const goroutines, each, limit, burst = 8, 1250, 200, 200
 	const ideal = (goroutines*each - burst) / limit // seconds
 	t.Log("| | time, of the ideal | sent for nothing | not written |")
-	for _, name := range named() {
-		if !strings.HasPrefix(name, "awsretry, ") && !testing.Verbose() {
+	for _, rival := range rivals {
+		if !rival.ours && !testing.Verbose() {
 			continue
 		}
 		synctest.Test(t, func(t *testing.T) {
-			service := &stream{
-				limitOf: limitOf{rate: limit, burst: burst}, written: map[string]int{}, random: rand.New(rand.NewPCG(1, 2)),
-			}
-			cfg := clientsOf(t, service)[name]
-			client := kinesis.NewFromConfig(cfg)
-			strategy, ours := awssdk.StrategyOf(cfg)
-			began := time.Now()
+			service := newStream(limit, burst)
+			put, began := service.putting(t, rival), time.Now()
 			var all sync.WaitGroup
-			left := make([]int, goroutines)
+			var left atomic.Int64
 			for g := range goroutines {
-				all.Go(func() {
-					var records []types.PutRecordsRequestEntry
-					for i := range each {
-						records = append(records, types.PutRecordsRequestEntry{PartitionKey: aws.String(fmt.Sprint(g, "-", i)), Data: []byte("x")})
-					}
-					if !ours {
-						left[g] = putByLoop(t.Context(), client, "clicks", records, 10)
-						return
-					}
-					sent, _ := putRecords(t.Context(), strategy, client, "clicks", records, 10)
-					for _, one := range sent {
-						if one.Err != nil {
-							left[g]++
-						}
-					}
-				})
+				all.Go(func() { left.Add(int64(put(t.Context(), strconv.Itoa(g), each, 10))) })
 			}
 			all.Wait()
-			sum := 0
-			for _, n := range left {
-				sum += n
-			}
 			took := service.last.Sub(began).Seconds()
-			nothing := float64(service.throttled) / (goroutines * each)
-			t.Logf("| %s | %.2f | %.1f %% | %d |", name, took/ideal, 100*nothing, sum)
+			nothing := float64(service.refused) / (goroutines * each)
+			t.Logf("| %s | %.2f | %.1f %% | %d |", rival.name, took/ideal, 100*nothing, left.Load())
 			for key, times := range service.written {
 				require.Equal(t, 1, times, key)
 			}
-			require.Equal(t, goroutines*each, len(service.written)+sum)
-			if name == "awsretry, adaptive" {
+			require.Equal(t, goroutines*each, len(service.written)+int(left.Load()))
+			if rival.adapts() {
 				require.LessOrEqual(t, nothing, 0.02)
 				require.LessOrEqual(t, took, 1.1*ideal)
 			}

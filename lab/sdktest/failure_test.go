@@ -4,13 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/cloudwatchlogs"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/lambda"
@@ -26,38 +24,20 @@ import (
 // What an answer takes.
 const answerTime = 50 * time.Millisecond
 
-// clientsOf are the configs of the four that are compared.
-func clientsOf(t *testing.T, client aws.HTTPClient) map[string]aws.Config {
-	t.Helper()
-	sdk, sdkAdaptive := configFor(client), configFor(client)
-	shared := exactAdaptive{sdkretry.NewAdaptiveMode()}
-	sdkAdaptive.Retryer = func() aws.Retryer { return shared }
-	return map[string]aws.Config{
-		"aws-sdk-go-v2, standard": sdk, "aws-sdk-go-v2, adaptive": sdkAdaptive,
-		"awsretry, standard": installed(t, client, hermetic(awsretry.WithMode(awsretry.ModeStandard))),
-		"awsretry, adaptive": installed(t, client, hermetic(awsretry.WithMode(awsretry.ModeAdaptive))),
-	}
-}
-
-// named are the names of clientsOf.
-func named() []string {
-	return []string{"aws-sdk-go-v2, standard", "aws-sdk-go-v2, adaptive", "awsretry, standard", "awsretry, adaptive"}
-}
-
 // TestHardQuotaWithStatus429IsFinal prints figures of docs/classification.md with -v.
 func TestHardQuotaWithStatus429IsFinal(t *testing.T) {
-	for _, name := range named() {
+	for _, rival := range rivals {
 		synctest.Test(t, func(t *testing.T) {
 			attempts := 0
-			cfg := clientsOf(t, answerFunc(func(*http.Request) (*http.Response, error) {
+			cfg := rival.config(t, answerFunc(func(*http.Request) (*http.Response, error) {
 				attempts++
 				pause(answerTime)
 				return jsonError(429, "ServiceQuotaExceededException"), nil
-			}))[name]
+			}))
 			began := time.Now()
 			_, err := oam.NewFromConfig(cfg).CreateSink(t.Context(), &oam.CreateSinkInput{Name: aws.String("sink")})
 			require.ErrorContains(t, err, "ServiceQuotaExceededException")
-			t.Logf("%s: %d attempts, %v", name, attempts, time.Since(began))
+			t.Logf("%s: %d attempts, %v", rival.name, attempts, time.Since(began))
 			require.Equal(t, 1, attempts)
 		})
 	}
@@ -65,16 +45,16 @@ func TestHardQuotaWithStatus429IsFinal(t *testing.T) {
 
 // TestHardQuotaCutsNoSendRate prints figures of docs/classification.md with -v.
 func TestHardQuotaCutsNoSendRate(t *testing.T) {
-	for _, name := range named() {
+	for _, rival := range rivals {
 		synctest.Test(t, func(t *testing.T) {
 			full := true
-			cfg := clientsOf(t, answerFunc(func(*http.Request) (*http.Response, error) {
+			cfg := rival.config(t, answerFunc(func(*http.Request) (*http.Response, error) {
 				pause(answerTime)
 				if full {
 					return jsonError(400, "LimitExceededException"), nil
 				}
 				return response(200, `{}`), nil
-			}))[name]
+			}))
 			client := cloudwatchlogs.NewFromConfig(cfg)
 			create := func() error {
 				_, err := client.CreateLogGroup(t.Context(), &cloudwatchlogs.CreateLogGroupInput{LogGroupName: aws.String("group")})
@@ -86,8 +66,8 @@ func TestHardQuotaCutsNoSendRate(t *testing.T) {
 			for range 20 {
 				require.NoError(t, create())
 			}
-			t.Logf("%s: twenty calls after a hard quota take %v", name, time.Since(began))
-			if name == "awsretry, adaptive" {
+			t.Logf("%s: twenty calls after a hard quota take %v", rival.name, time.Since(began))
+			if rival.adapts() {
 				require.Equal(t, 20*answerTime, time.Since(began))
 			}
 		})
@@ -96,47 +76,24 @@ func TestHardQuotaCutsNoSendRate(t *testing.T) {
 
 // TestFunctionThatAsksForTwoSecondsGetsThem prints figures of docs/modes.md with -v.
 func TestFunctionThatAsksForTwoSecondsGetsThem(t *testing.T) {
-	for _, name := range named() {
+	for _, rival := range rivals {
 		synctest.Test(t, func(t *testing.T) {
 			var sent []time.Time
-			cfg := clientsOf(t, answerFunc(func(*http.Request) (*http.Response, error) {
+			cfg := rival.config(t, answerFunc(func(*http.Request) (*http.Response, error) {
 				sent = append(sent, time.Now())
 				if len(sent) < 3 {
 					return jsonError(429, "TooManyRequestsException", "Retry-After", "2"), nil
 				}
 				return response(200, `{}`), nil
-			}))[name]
+			}))
 			_, err := lambda.NewFromConfig(cfg).Invoke(t.Context(), &lambda.InvokeInput{FunctionName: aws.String("f")})
 			require.NoError(t, err)
 			first, second := sent[1].Sub(sent[0]), sent[2].Sub(sent[1])
-			t.Logf("%s: called again after %.2f and %.2f s", name, first.Seconds(), second.Seconds())
-			if strings.HasPrefix(name, "awsretry") {
+			t.Logf("%s: called again after %.2f and %.2f s", rival.name, first.Seconds(), second.Seconds())
+			if rival.ours {
 				require.GreaterOrEqual(t, first, 2*time.Second)
 				require.GreaterOrEqual(t, second, 2*time.Second)
 			}
-		})
-	}
-}
-
-// The deadline leaves room for the backoff and not for the hint, which the loop of the SDK would add.
-func TestHintThatDoesNotFitBeforeTheDeadlineFailsNoCall(t *testing.T) {
-	for _, header := range []string{"Retry-After", "X-Amz-Retry-After"} {
-		t.Run(header, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				attempts := 0
-				cfg := installed(t, answerFunc(func(*http.Request) (*http.Response, error) {
-					if attempts++; attempts == 1 {
-						value := map[string]string{"Retry-After": "4", "X-Amz-Retry-After": "4000"}[header]
-						return jsonError(429, "TooManyRequestsException", header, value), nil
-					}
-					return response(200, `{}`), nil
-				}), hermetic())
-				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-				defer cancel()
-				_, err := lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
-				require.NoError(t, err)
-				require.Equal(t, 2, attempts)
-			})
 		})
 	}
 }

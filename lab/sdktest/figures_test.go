@@ -15,7 +15,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -106,7 +105,7 @@ func TestTablesOfTheReadme(t *testing.T) {
 		title    string
 		decimals int
 		unit     string
-		figure   func(a, b *traffic) float64
+		figure   func(a, b *crew) float64
 	}
 	var lines []string
 	for _, table := range []struct {
@@ -117,12 +116,12 @@ func TestTablesOfTheReadme(t *testing.T) {
 		draw    bool
 	}{
 		{[2]rival{rivals[0], rivals[2]}, 2 * readmeRuns, func() aws.HTTPClient { return down{} }, []row{
-			{"calls to B that fail", 2, " %", func(_, b *traffic) float64 { return 100 * float64(b.failed) / float64(b.failed+b.succeeded) }},
+			{"calls to B that fail", 2, " %", func(_, b *crew) float64 { return 100 * b.failedShare() }},
 		}, false},
-		{[2]rival{rivals[1], rivals[3]}, 4 * readmeRuns, func() aws.HTTPClient { return &meter{pair: twoTables} }, []row{
-			{"calls to A that succeed", 1, "/s", func(a, _ *traffic) float64 { return perSecond(a.succeeded) }},
-			{"calls to B that succeed; 80/s without A", 1, "/s", func(_, b *traffic) float64 { return perSecond(b.succeeded) }},
-			{"p99 of a call to B", 2, " s", func(_, b *traffic) float64 { return b.p99().Seconds() }},
+		{[2]rival{rivals[1], rivals[3]}, 4 * readmeRuns, func() aws.HTTPClient { return newMeter(twoTables) }, []row{
+			{"calls to A that succeed", 1, "/s", func(a, _ *crew) float64 { return perSecond(a.succeeded) }},
+			{"calls to B that succeed; 80/s without A", 1, "/s", func(_, b *crew) float64 { return perSecond(b.succeeded) }},
+			{"p99 of a call to B", 2, " s", func(_, b *crew) float64 { return b.p99().Seconds() }},
 		}, true},
 	} {
 		rows := make([]string, len(table.rows))
@@ -135,9 +134,9 @@ func TestTablesOfTheReadme(t *testing.T) {
 			for of, rival := range table.rivals {
 				runs := readmeRuns
 				switch {
-				case *update && !rival.apart:
+				case *update && !rival.ours:
 					runs = table.runs
-				case !*update && rival.apart:
+				case !*update && rival.ours:
 					runs = checkRuns
 				}
 				figures[of] = make([][]float64, len(rows))
@@ -145,10 +144,9 @@ func TestTablesOfTheReadme(t *testing.T) {
 					t.Parallel()
 					for run := range runs {
 						synctest.Test(t, func(t *testing.T) {
-							cfg := rival.setup(t, table.service())
+							cfg := rival.config(t, table.service())
 							cfg.Credentials = aws.AnonymousCredentials{} // a signature takes time and says nothing here
-							callA, callB := twoTables.calls(cfg)
-							a, b := drive(t, callA, callB, true)
+							a, b := twoTables.drive(t, cfg, true)
 							for i, row := range table.rows {
 								figures[of][i] = append(figures[of][i], row.figure(a, b))
 							}
@@ -427,25 +425,10 @@ func failedInAMinute(t *testing.T, prepare func(cfg *aws.Config) error) float64 
 	}))
 	require.NoError(t, prepare(&cfg))
 	client := sqs.NewFromConfig(cfg)
-	var (
-		mu            sync.Mutex // guards both
-		calls, failed int
-		all           sync.WaitGroup
-	)
-	for range workers {
-		all.Go(func() {
-			for time.Since(start) < time.Minute {
-				_, err := client.ListQueues(t.Context(), &sqs.ListQueuesInput{})
-				mu.Lock()
-				calls++
-				if err != nil {
-					failed++
-				}
-				mu.Unlock()
-				pause(50 * time.Millisecond)
-			}
-		})
-	}
-	all.Wait()
-	return 100 * float64(failed) / float64(calls)
+	all := &crew{workers: workers, between: 50 * time.Millisecond, call: func(ctx context.Context) error {
+		_, err := client.ListQueues(ctx, &sqs.ListQueuesInput{})
+		return err
+	}}
+	work(t, 0, time.Minute, func() {}, all)
+	return 100 * all.failedShare()
 }

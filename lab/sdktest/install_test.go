@@ -40,21 +40,14 @@ func TestPresigningNeedsNoRetryLoop(t *testing.T) {
 	require.Contains(t, url.URL, "X-Amz-Signature=")
 }
 
+// The scenarios remove it afterwards.
 func TestStackWithoutLoopIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	s := newScript(say(200, "{}"))
-	remove := func(stack *middleware.Stack) error {
-		_, err := stack.Finalize.Remove("Retry")
-		return err
-	}
 	first := configFor(s)
-	first.APIOptions = append(first.APIOptions, remove)
+	first.APIOptions = append(first.APIOptions, noLoop)
 	require.NoError(t, awssdk.Install(&first, hermetic()))
-	require.NoError(t, describe(t, first), "removed before")
-
-	cfg := installed(t, s, hermetic())
-	cfg.APIOptions = append(cfg.APIOptions, remove)
-	require.NoError(t, describe(t, cfg), "removed afterwards")
+	require.NoError(t, describe(t, first))
 }
 
 func TestRetryerOfACallReplacesThatOfTheConfig(t *testing.T) {
@@ -128,18 +121,6 @@ func TestInstallFailsBeforeItChangesAnything(t *testing.T) {
 	require.Nil(t, cfg.Retryer)
 	require.Nil(t, cfg.APIOptions)
 	require.ErrorContains(t, awssdk.Install(nil), "without a config")
-}
-
-func TestStrategyInAWrapperLimitsAsItDoesWithout(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		inner, err := standard.New(standard.Config{MaxAttempts: 4})
-		require.NoError(t, err)
-		s := newScript(fail(500, ""))
-		cfg := installed(t, s, awssdk.WithStrategy(struct{ retry.Strategy }{inner}))
-		require.Equal(t, 4, cfg.Retryer().MaxAttempts())
-		require.ErrorContains(t, describe(t, cfg), "exceeded maximum number of attempts, 4")
-		require.Equal(t, 4, s.requests())
-	})
 }
 
 // planned is a strategy of a program that changes its attempts while clients have it.

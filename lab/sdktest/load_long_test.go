@@ -31,29 +31,13 @@ type roles struct {
 }
 
 // limitedSTS allows a number of requests a second, and a burst of as many.
-type limitedSTS struct {
-	limit     float64
-	mu        sync.Mutex // guards all below
-	tokens    float64
-	at        time.Time
-	throttled int
-	answered  int
-}
+type limitedSTS struct{ limitOf }
 
 func (s *limitedSTS) Do(r *http.Request) (*http.Response, error) {
 	pause(50 * time.Millisecond)
-	s.mu.Lock()
-	now := time.Now()
-	s.tokens = min(s.limit, s.tokens+s.limit*now.Sub(s.at).Seconds())
-	s.at = now
-	if s.tokens < 1 {
-		s.throttled++
-		s.mu.Unlock()
+	if s.take(1) == 0 {
 		return stsError("Throttling")(r)
 	}
-	s.tokens--
-	s.answered++
-	s.mu.Unlock()
 	return identity(r)
 }
 
@@ -81,10 +65,10 @@ func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 		{adaptiveShared, 200, 20, 5000},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			sts, began := &limitedSTS{limit: 10}, time.Now()
+			sts, began := &limitedSTS{limitOf{rate: 10, burst: 10}}, time.Now()
 			failures[r] = assume(t, r, sts)
-			require.Equal(t, r.accounts, failures[r]+sts.answered)
-			throttles[r] = sts.throttled
+			require.Equal(t, r.accounts, failures[r]+sts.allowed)
+			throttles[r] = sts.refused
 			t.Logf("| %s | %d | %d | %d | %d | %d | %.0f s |",
 				r.how, r.accounts, r.attempts, r.quota, failures[r], throttles[r], time.Since(began).Seconds())
 		})

@@ -18,6 +18,7 @@ import (
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
@@ -206,6 +207,11 @@ func (e canceledError) Unwrap() error { return e.error }
 
 var queue = aws.String("https://sqs.test/1/jobs")
 
+func invoke(ctx context.Context, cfg aws.Config) error {
+	_, err := lambda.NewFromConfig(cfg).Invoke(ctx, &lambda.InvokeInput{FunctionName: aws.String("f")})
+	return err
+}
+
 func listQueues(ctx context.Context, cfg aws.Config) error {
 	_, err := sqs.NewFromConfig(cfg).ListQueues(ctx, &sqs.ListQueuesInput{})
 	return err
@@ -389,6 +395,16 @@ func scenarios() map[string]scenario {
 			says: all(hint("25000"), hint("60000"), ok), config: halfMinute, want: "3 of 4 25s 30s; quota -14",
 		},
 		"hint above MaxHint in v2.0": {says: all(hint("60000"), ok), config: halfMinute, opts: v20, want: "2 of 3 30s"},
+
+		// The deadline leaves room for the backoff and not for the hint, which the loop of the SDK would add.
+		"hint after the deadline": {
+			says: all(fail(429, "Throttling", "X-Amz-Retry-After", "4000"), ok), call: invoke, ends: deadlineAt(3 * time.Second),
+			want: "2 of 3 2s; 1 throttled",
+		},
+		"Retry-After after the deadline": {
+			says: all(fail(429, "Throttling", "Retry-After", "4"), ok), call: invoke, ends: deadlineAt(3 * time.Second),
+			want: "2 of 3 2s; 1 throttled",
+		},
 
 		"long poll without quota":   {config: empty, call: receive, want: "1 of 3 until 50ms; no quota"},
 		"older long poll, no quota": {config: empty, call: receiveUntold, want: "1 of 3 until 50ms; no quota"},

@@ -2,6 +2,7 @@ package sdktest
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -199,51 +200,41 @@ func TestScopeIsWhatAWSCounts(t *testing.T) {
 	}
 }
 
-func TestCallerMayNameTheScope(t *testing.T) {
+func TestProgramMayChooseTheScope(t *testing.T) {
 	t.Parallel()
-	get := func(ctx context.Context, cfg aws.Config) {
-		_, _ = dynamodb.NewFromConfig(cfg).Scan(ctx, &dynamodb.ScanInput{TableName: aws.String("orders")})
+	const account, arn = "111122223333", "arn:aws:dynamodb:eu-central-1:444455556666:table/orders"
+	resource := func(of func(name string, input any) string) awssdk.Option {
+		return awssdk.WithOperation(func(_ context.Context, op retry.Operation, input any) retry.Operation {
+			op.Resource = of(op.Name, input)
+			return op
+		})
 	}
-	perOperation := awssdk.WithOperation(func(_ context.Context, op retry.Operation, input any) retry.Operation {
+	byOperation := resource(func(name string, _ any) string { return name })
+	byTable := resource(func(name string, input any) string {
 		if in, ok := input.(*dynamodb.ScanInput); ok {
-			op.Resource = *in.TableName + "/" + op.Name
+			return *in.TableName + "/" + name
 		}
-		return op
+		return ""
 	})
-	named := func(ctx context.Context, cfg aws.Config) { get(awssdk.WithScope(ctx, "tenant 7"), cfg) }
-
-	require.Equal(t, "dynamodb/eu-central-1/orders/Scan", scopesOf(t, get, perOperation)[0].Key().String())
-	require.Equal(t, "tenant 7", scopesOf(t, named, perOperation)[0].Key().String(), "the context counts more")
-	require.Equal(t, "dynamodb/eu-central-1/orders", scopesOf(t, func(ctx context.Context, cfg aws.Config) {
-		get(awssdk.WithScope(ctx, ""), cfg)
-	})[0].Key().String())
-}
-
-func TestScopesByOperationAndByService(t *testing.T) {
-	t.Parallel()
-	const arn = "arn:aws:dynamodb:eu-central-1:444455556666:table/orders"
-	call := func(ctx context.Context, cfg aws.Config) {
-		client := dynamodb.NewFromConfig(cfg)
-		_, _ = client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(arn)})
-		_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{})
-	}
-	byOperation := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-		op.Resource = op.Name
-		return op
-	}
-	byService := func(_ context.Context, op retry.Operation, _ any) retry.Operation {
-		op.Resource = ""
-		return op
-	}
+	byService := resource(func(string, any) string { return "" })
 	for _, c := range []struct {
-		by   func(ctx context.Context, op retry.Operation, input any) retry.Operation
-		want []string
+		by         awssdk.Option
+		named      string // in the context
+		scan, list string
 	}{
-		{nil, []string{"111122223333/dynamodb/eu-central-1/" + arn, "111122223333/dynamodb/eu-central-1"}},
-		{byOperation, []string{"111122223333/dynamodb/eu-central-1/Scan", "111122223333/dynamodb/eu-central-1/ListTables"}},
-		{byService, []string{"111122223333/dynamodb/eu-central-1"}},
+		{awssdk.WithOperation(nil), "", account + "/dynamodb/eu-central-1/" + arn, account + "/dynamodb/eu-central-1"},
+		{byOperation, "", account + "/dynamodb/eu-central-1/Scan", account + "/dynamodb/eu-central-1/ListTables"},
+		{byTable, "", account + "/dynamodb/eu-central-1/" + arn + "/Scan", account + "/dynamodb/eu-central-1"},
+		{byService, "", account + "/dynamodb/eu-central-1", ""},
+		{byTable, "tenant 7", "tenant 7", ""}, // the context counts more
 	} {
-		require.Equal(t, c.want, keysOf(scopesOf(t, call, awssdk.WithOperation(c.by), awssdk.WithAccount("111122223333"))))
+		created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
+			client := dynamodb.NewFromConfig(cfg)
+			ctx = awssdk.WithScope(ctx, c.named)
+			_, _ = client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(arn)})
+			_, _ = client.ListTables(ctx, &dynamodb.ListTablesInput{})
+		}, c.by, awssdk.WithAccount(account))
+		require.Equal(t, slices.DeleteFunc([]string{c.scan, c.list}, func(s string) bool { return s == "" }), keysOf(created))
 	}
 }
 

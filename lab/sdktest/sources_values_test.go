@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -159,31 +158,6 @@ func loadOurs(t *testing.T, opts []load) (cfg aws.Config, err error) {
 func recovered(err *error) {
 	if panicked := recover(); panicked != nil {
 		*err = fmt.Errorf("panics: %v", panicked)
-	}
-}
-
-// TestAttemptsBelowZeroHaveNoLimit: clients stop when the retry quota is empty, as those of the SDK do.
-func TestAttemptsBelowZeroHaveNoLimit(t *testing.T) {
-	start(t, map[string]string{
-		"AWS_MAX_ATTEMPTS": "-1", "AWS_CONFIG_FILE": "empty", "AWS_REGION": "eu-central-1",
-		"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "SECRET",
-	})
-	for _, load := range []func(ctx context.Context) (aws.Config, error){
-		func(ctx context.Context) (aws.Config, error) { return config.LoadDefaultConfig(ctx) },
-		func(ctx context.Context) (aws.Config, error) { return awssdk.LoadDefaultConfig(ctx) },
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			cfg, err := load(t.Context())
-			require.NoError(t, err)
-			attempts := 0
-			cfg.HTTPClient = answerFunc(func(*http.Request) (*http.Response, error) {
-				attempts++
-				return response(500, ""), nil
-			})
-			_, err = sts.NewFromConfig(cfg).GetCallerIdentity(t.Context(), nil)
-			require.Error(t, err)
-			require.Equal(t, 1+500/14, attempts)
-		})
 	}
 }
 

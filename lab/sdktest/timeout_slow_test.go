@@ -126,14 +126,6 @@ func (p *proxy) play(t *testing.T, config func(t *testing.T, client aws.HTTPClie
 	return f
 }
 
-// learned returns a timeout of three times the 90th percentile.
-func learned(t *testing.T) *retry.LearnedTimeout {
-	t.Helper()
-	timeout, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: 10 * time.Millisecond, Ceiling: 10 * time.Second})
-	require.NoError(t, err)
-	return timeout
-}
-
 // TestSlowAttemptsAreSentAgain prints two tables with -v: requests that are delayed one by one, and a
 // service that becomes slower as a whole.
 func TestSlowAttemptsAreSentAgain(t *testing.T) {
@@ -141,11 +133,8 @@ func TestSlowAttemptsAreSentAgain(t *testing.T) {
 		name   string
 		config func(t *testing.T, client aws.HTTPClient) aws.Config
 	}{
-		{"aws-sdk-go-v2", func(_ *testing.T, client aws.HTTPClient) aws.Config { return configFor(client) }},
-		{"awsretry, no timeout", func(t *testing.T, client aws.HTTPClient) aws.Config {
-			t.Helper()
-			return installed(t, client, hermetic())
-		}},
+		{"aws-sdk-go-v2", rivals[0].config},
+		{"awsretry, no timeout", rivals[2].config},
 		{"awsretry, 25 ms, growing", func(t *testing.T, client aws.HTTPClient) aws.Config {
 			t.Helper()
 			return installed(t, client, hermetic(), awssdk.WithAttemptTimeout(retry.FixedTimeout{First: 25 * time.Millisecond, Factor: 2}))
