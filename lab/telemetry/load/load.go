@@ -41,10 +41,13 @@ func Run(ctx context.Context, observer retry.Observer, watch func(...retry.Strat
 	if err != nil {
 		return err
 	}
+	slow := func(retry.ScopeKey) adaptive.SendLimit { // whose scopes stay until their bursts have come back
+		return adaptive.SendLimit{Ceiling: 1, Burst: 20}
+	}
 	strategies := []retry.Strategy{plain}
 	for _, c := range []adaptive.Config{
 		{Standard: base},
-		{Standard: small},
+		{Standard: small, SendLimit: slow},
 		shared.Config(adaptive.Config{Standard: base}), shared.Config(adaptive.Config{Standard: base}),
 		astray.Config(adaptive.Config{Standard: base}),
 	} {
