@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBatchesLargerThanTheBurstGetTheRate prints a table with -v, for which the clients beside adaptive mode play too:
+// TestBatchesLargerThanTheBurstGetTheRate prints a table with -v, for which the clients beside adaptive mode play too, and
+// the largest batches:
 // goroutines send records without an end. Where a batch is larger than what a service serves at once, it throttles some
 // records at any rate. The rate of few callers is limited by the answers that a batch then takes.
 func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
@@ -41,7 +42,7 @@ func TestBatchesLargerThanTheBurstGetTheRate(t *testing.T) {
 		{500, 20, 500, 4, 0.85, 0.98},
 	} {
 		for _, rival := range rivals {
-			if !rival.adapts() && !testing.Verbose() { // a minute of a processor
+			if !testing.Verbose() && (!rival.adapts() || c.entries > 100) { // a minute and a half of a processor
 				continue
 			}
 			synctest.Test(t, func(t *testing.T) {
