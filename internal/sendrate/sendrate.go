@@ -83,7 +83,7 @@ func New(config Config, start time.Time) SendRate {
 	s := SendRate{
 		config: config, ceiling: ceiling, starting: min(starting, ceiling),
 		least: MinFillRate, room: max(minCapacity, limit.Amount(config.Cost)),
-		now: start, cubic: cubic{lastThrottle: start},
+		read: start, now: start, cubic: cubic{lastThrottle: start},
 		measured: measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}, // on the grid of whole seconds
 	}
 	s.time.At(start)
@@ -259,7 +259,7 @@ func (s *SendRate) State() retry.ScopeSnapshot {
 
 // forward returns the newest instant, of the time that never goes back, which may be that of this reading.
 func (s *SendRate) forward(reading time.Time) time.Time {
-	if reading == s.read { // the same step asks again
+	if reading.Equal(s.read) { // the same step asks again
 		return s.now
 	}
 	switch {
