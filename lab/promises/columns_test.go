@@ -1,6 +1,7 @@
 package promises
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -87,10 +88,12 @@ func columns() []column {
 			}
 			p.config.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
 				known := adaptive.SendLimit{Ceiling: ratelimit.Rate(3 * p.rate)}
-				if limit != nil {
+				if limit != nil && limit(scope) != (adaptive.SendLimit{}) {
 					known = limit(scope)
 				}
-				known.Burst = 5
+				if known != (adaptive.SendLimit{}) {
+					known.Burst = cmp.Or(known.Burst, 5)
+				}
 				return known
 			}
 		}},
