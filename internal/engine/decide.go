@@ -240,7 +240,7 @@ func (r *record) refuse(refusal *retry.Error) error {
 		told.Detail = wire.Join(told.Detail, r.scope.Err)
 		refusal = &told
 	}
-	if r.engine.observed {
+	if r.engine.config.Observer != nil {
 		r.tally.reason = refusal.Reason
 		if final {
 			r.tally.reason = wire.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry

@@ -50,17 +50,16 @@ type Config struct {
 
 // Engine is a retry strategy. It is safe for concurrent use. Use New.
 type Engine struct {
-	config   Config
-	observed bool // whether there is an observer
-	reading  instant.Readings
-	records  sync.Pool
-	scopes   *limit.Table
-	ids      atomic.Uint64 // of operations; used only with an observer
+	config  Config
+	reading instant.Readings
+	records sync.Pool
+	scopes  *limit.Table
+	ids     atomic.Uint64 // of operations; used only with an observer
 }
 
 // New returns an engine. It fails if something is wrong with the limiter of the engine as a whole.
 func New(config Config) (retry.Strategy, error) {
-	e := &Engine{config: config, observed: config.Observer != nil, reading: instant.NewReadings(config.Clock)}
+	e := &Engine{config: config, reading: instant.NewReadings(config.Clock)}
 	config.Scopes.Clock, config.Scopes.Start = config.Clock, config.Clock.Now()
 	e.scopes = limit.NewTable(config.Scopes)
 	e.ids.Store(rand.Uint64()) //nolint:gosec // not a secret

@@ -31,7 +31,7 @@ type tally struct {
 // enter begins a phase of an operation, and returns how long the one before took. A clock that goes backwards counts as
 // standing still.
 func (r *record) enter(p phase) (took time.Duration) {
-	if !r.engine.observed {
+	if r.engine.config.Observer == nil {
 		return 0
 	}
 	t := &r.tally

@@ -77,7 +77,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	}
 	most, elapsed := limits(&op, r.plan)
 	first := r.First(most)
-	if e.observed {
+	if e.config.Observer != nil {
 		r.token, r.tally = first, tally{id: e.ids.Add(1), at: e.reading.Now()}
 	}
 	if !again {
@@ -92,7 +92,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 		r.request = e.config.Send
 		r.request.NotAfter = r.op.NotAfter
 	}
-	if e.observed {
+	if e.config.Observer != nil {
 		r.emitNested()
 	}
 	return retry.Token(first), nil
@@ -115,11 +115,11 @@ func (r *record) enterScope() {
 	}
 	var created bool
 	r.scope, created = e.scopes.Create(key, func(s *limit.Scope) {
-		if e.observed {
+		if e.config.Observer != nil {
 			r.emit(retry.Event{Kind: retry.ScopeEvicted, Scope: s.Key})
 		}
 	})
-	if created && e.observed {
+	if created && e.config.Observer != nil {
 		r.emit(retry.Event{Kind: retry.ScopeCreated})
 		if r.scope.Err != nil {
 			r.emit(retry.Event{Kind: retry.SettingIgnored, Err: r.scope.Err})
@@ -189,13 +189,13 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	r.judge(ctx, failure)
 	r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
-	if e.observed && (refusal == nil || delay > 0) {
+	if e.config.Observer != nil && (refusal == nil || delay > 0) {
 		r.tally.phase = backingOff
 	}
 	if refusal != nil {
 		return retry.Token(r.token.WithDelay(delay)), r.refuse(refusal)
 	}
-	if e.observed {
+	if e.config.Observer != nil {
 		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
 	}
 	r.then = replaced
@@ -216,13 +216,13 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 	} else {
 		r.refund(&r.granted)
 	}
-	if r.limited || r.engine.observed {
+	if r.limited || r.engine.config.Observer != nil {
 		r.found = judgment{throttled: r.limited && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
 		r.report(result)
 	}
 	r.engine.scopes.Ended(r.scope, false)
 	r.then = over // also if the observer of a user ends the goroutine
-	if e.observed {
+	if e.config.Observer != nil {
 		r.emitOver(nil)
 	}
 	return nil
@@ -248,7 +248,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		_ = r.refuse(r.canceled(r.ctx))
 	case r.was == token.Ready:
 		defer r.report(retry.Result{}) // likewise
-		if r.found = (judgment{failure: failure}); r.limited || r.engine.observed {
+		if r.found = (judgment{failure: failure}); r.limited || r.engine.config.Observer != nil {
 			r.judge(r.ctx, failure)
 		}
 	}
@@ -259,7 +259,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 func (r *record) fail(failure error) {
 	r.refund(&r.granted)
 	r.then = over // also if the observer of a user ends the goroutine
-	if r.engine.observed {
+	if r.engine.config.Observer != nil {
 		r.enter(attempting)
 		r.emitOver(r.reasonOf(failure))
 	}
@@ -276,7 +276,7 @@ func (r *record) report(result retry.Result) {
 	r.granted.payer, r.then = nil, token.Refused // the retry was made
 	r.giveSendTokens(&r.granted)                 // that its loop did not wait for
 	var change ratelimit.Change
-	if r.engine.observed {
+	if r.engine.config.Observer != nil {
 		defer r.emitEnded(result, &change) // also if the limiter of a user panics
 	}
 	if r.was == token.Ready && r.limited {

@@ -139,7 +139,7 @@ func (r *record) acquire(ctx context.Context) *retry.Error {
 	}
 	request := r.request
 	request.AttemptTime = r.scope.AttemptTime.Needed()
-	if r.engine.observed {
+	if r.engine.config.Observer != nil {
 		request.OnWait = func(w ratelimit.Wait) {
 			if r.tally.phase != awaitingSend { // a limiter of the user may wait more than once
 				r.enter(awaitingSend)

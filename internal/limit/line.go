@@ -32,7 +32,7 @@ type Account interface {
 }
 
 // Line makes callers wait for the tokens of an [Account]. It has one queue and one timer, for the first in line, and needs
-// no goroutine. It is safe for concurrent use. Use [New].
+// no goroutine. It is safe for concurrent use. Use [NewLine].
 type Line struct {
 	*shared
 	account Account

@@ -111,9 +111,7 @@ func (q *Quota) Refund(tokens int) {
 func (q *Quota) Full() bool { return q == nil || q.tokens.Load() == q.capacity }
 
 func (q *Quota) give(tokens int) {
-	if q.refill != nil {
-		q.advance()
-	}
+	q.advance()
 	_, beyond := q.add(int64(max(tokens, 0)))
 	if q.pool != nil && beyond > 0 {
 		if _, beyond = q.pool.add(beyond); beyond > 0 {
