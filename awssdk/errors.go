@@ -51,7 +51,7 @@ func inResponse(err error, refusal *retry.Error, more string) error {
 // answerTo returns the error of a call whose loop has ended with err, as the SDK gives it. It adds why the strategy has given
 // up, and what the service said before the caller's context ended.
 func (c *call) answerTo(err error) error {
-	refusal, ours := c.complete(c.ctx, c.refusal).(*retry.Error) //nolint:errorlint // one that is wrapped is not the strategy's own
+	refusal := c.refusalOf(c.ctx, c.refusal)
 	switch {
 	case err == nil:
 		return nil
@@ -60,15 +60,15 @@ func (c *call) answerTo(err error) error {
 	case c.phase == granted && c.ctx.Err() == nil: // no attempt came of the retry that was granted
 		return with(err, c.last.error)
 	case c.phase == granted:
-		if refusal, ours = c.complete(c.ctx, c.wait(c.ctx)).(*retry.Error); ours { //nolint:errorlint // as above
+		if refusal = c.refusalOf(c.ctx, c.wait(c.ctx)); refusal != nil {
 			return c.canceled(err, refusal, true)
 		}
 	case c.phase == idle && c.retryer != nil && c.Err() != nil: // before the first attempt
-		refusal, ours = (&retry.Error{Reason: retry.ErrCanceled}).Because(c), true
+		refusal = (&retry.Error{Reason: retry.ErrCanceled}).Complete(c, 0)
 	}
 	most, used := err.(*sdkretry.MaxAttemptsError) //nolint:errorlint // the loop's own
 	switch {
-	case !ours:
+	case refusal == nil:
 		return err
 	case used:
 		return usedUp(most.Attempt, unwrapped(most.Err), refusal)
@@ -133,9 +133,9 @@ func (c *call) tellResults(metadata middleware.Metadata, err error) {
 // held returns why an attempt is not made, as the SDK says it of an attempt that got no token of its send rate.
 func (c *call) held(ctx context.Context, err error) error {
 	const text = "failed to get retry Send token, "
-	refusal, ok := c.complete(ctx, err).(*retry.Error) //nolint:errorlint // as in complete
+	refusal := c.refusalOf(ctx, err)
 	switch {
-	case !ok:
+	case refusal == nil:
 		return err
 	case isReason(err, retry.ErrCanceled), isReason(err, retry.ErrDeadline):
 		return &answer{fmt.Errorf(text+"%w", ended(ctx)), refusal, text + refusal.Error()}
@@ -148,8 +148,8 @@ func (c *call) held(ctx context.Context, err error) error {
 
 // explain completes the error of a strategy for the loop, which joins it to the error of the last attempt.
 func (c *call) explain(ctx context.Context, err error) error {
-	refusal, ok := c.complete(ctx, err).(*retry.Error) //nolint:errorlint // as in complete
-	if !ok {
+	refusal := c.refusalOf(ctx, err)
+	if refusal == nil {
 		return err
 	}
 	if c.last != nil && wire.Is(refusal.Last, c.last) {
@@ -172,15 +172,13 @@ type canceledError struct{ *answer }
 
 func (*canceledError) CanceledError() bool { return true }
 
-// complete returns a copy of the error of a strategy with what only the call knows.
-func (c *call) complete(ctx context.Context, err error) error {
+// refusalOf returns an error of the strategy with what only the call knows; nil for another error.
+func (c *call) refusalOf(ctx context.Context, err error) *retry.Error {
 	own, ok := err.(*retry.Error) //nolint:errorlint // one that is wrapped is not the strategy's own
 	if !ok {
-		return err
+		return nil
 	}
-	refusal := *own
-	refusal.Elapsed = c.strategy.Clock().Now().Sub(c.start)
-	return refusal.Because(ctx)
+	return own.Complete(ctx, c.strategy.Clock().Now().Sub(c.start))
 }
 
 // quotaError is the refusal of a strategy whose quota is empty, and what the SDK says then.

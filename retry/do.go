@@ -1,6 +1,7 @@
 package retry
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -250,18 +251,9 @@ func (l *loop) asError(ctx context.Context, err, failure error) error {
 	if failure != nil && own.Detail == nil && wire.Is(own.Reason, ErrNotRetryable) {
 		return unmarked(failure)
 	}
-	l.refusal = l.complete(ctx, *own, failure)
+	l.refusal = own.Complete(ctx, l.readings.Since(l.start))
+	l.refusal.Last = unmarked(cmp.Or(own.Last, failure))
 	return l.refusal
-}
-
-// complete adds what the loop knows to a copy of an error of the strategy, which may be shared.
-func (l *loop) complete(ctx context.Context, refusal Error, failure error) *Error {
-	if refusal.Last == nil {
-		refusal.Last = failure
-	}
-	refusal.Last = unmarked(refusal.Last)
-	refusal.Elapsed = l.readings.Since(l.start)
-	return refusal.Because(ctx)
 }
 
 // Option changes how [Do] runs one operation. Other limits, such as the number of attempts,

@@ -179,20 +179,22 @@ func (e *Error) Timeout() bool {
 	}) && timeout
 }
 
-// Because adds the error of ctx to Detail, and its cause if that says more. It adds nothing
-// that Detail already holds, and nothing if ctx is not done. It returns e. Call it in your
-// own loop for [ErrCanceled].
-func (e *Error) Because(ctx context.Context) *Error {
+// Complete returns a copy of e with what only the loop knows: how long the operation took, and how ctx has ended, if it has. The
+// error of ctx joins Detail, with its cause if that says more; what Detail already holds is not added again. Call it in a loop
+// of your own for each error of a strategy, which may give the same one to many operations.
+func (e *Error) Complete(ctx context.Context, elapsed time.Duration) *Error {
+	own := *e
+	own.Elapsed = elapsed
 	ended, cause := ctx.Err(), context.Cause(ctx)
-	if wire.Is(e.Detail, ended) {
-		if !wire.Is(e.Detail, cause) {
-			e.Detail = wire.Join(e.Detail, cause)
+	if wire.Is(own.Detail, ended) {
+		if !wire.Is(own.Detail, cause) {
+			own.Detail = wire.Join(own.Detail, cause)
 		}
-		return e
+		return &own
 	}
-	if !wire.Is(ended, cause) && !wire.Is(e.Detail, cause) {
+	if !wire.Is(ended, cause) && !wire.Is(own.Detail, cause) {
 		ended = wire.Join(ended, cause)
 	}
-	e.Detail = wire.Join(ended, e.Detail)
-	return e
+	own.Detail = wire.Join(ended, own.Detail)
+	return &own
 }

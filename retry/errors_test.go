@@ -23,7 +23,7 @@ func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 	canceled := func(detail error, ends ...context.Context) *retry.Error {
 		e := &retry.Error{Reason: retry.ErrCanceled, Detail: detail}
 		for _, ctx := range ends {
-			e = e.Because(ctx)
+			e = e.Complete(ctx, 0)
 		}
 		return e
 	}

@@ -160,7 +160,7 @@ func (p *polling) sleep(ctx context.Context) *Error {
 	case p.readings.Clock().Sleep(ctx, d) == nil:
 		return nil
 	}
-	return (&Error{Reason: ErrCanceled}).Because(ctx)
+	return (&Error{Reason: ErrCanceled}).Complete(ctx, 0)
 }
 
 // complete adds what Poll knows to the refusal of a poll, or of the wait for one.

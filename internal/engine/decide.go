@@ -225,7 +225,7 @@ func (o *operation) refusal(e retry.Error) *retry.Error {
 
 // canceled is the refusal for an operation whose context has ended.
 func (o *operation) canceled(ctx context.Context) *retry.Error {
-	refusal := o.refusal(retry.Error{Reason: retry.ErrCanceled}).Because(ctx)
+	refusal := o.refusal(retry.Error{Reason: retry.ErrCanceled}).Complete(ctx, 0)
 	refusal.Detail = cmp.Or(refusal.Detail, o.engine.gone(ctx))
 	return refusal
 }
