@@ -60,17 +60,17 @@ type call struct {
 	present         token.Ref // of the attempt that is being made, for loops inside of it; guarded by mu
 	denied          error     // why there is no token
 	start           time.Time
-	limited         *limited      // or nil
+	timed           *timed        // or nil
 	refusal         error         // why there is no retry, or why the attempt that was due must not be made
 	told            error         // what the loop was told of it
 	last            *attemptError // of the last attempt
 	previous        error         // of the one before
 }
 
-// limited is an operation whose attempts may have a timeout.
-type limited struct {
-	op    retry.Operation
-	limit retry.AttemptTimeout // or nil
+// timed is an operation whose attempts may have a timeout.
+type timed struct {
+	op      retry.Operation
+	timeout retry.AttemptTimeout // or nil
 }
 
 // phase is how far a call is.
@@ -139,10 +139,10 @@ func (c *call) begin(ctx context.Context) (err error) {
 			return c.refuse(&retry.Error{Reason: retry.ErrAttemptsExhausted, MaxAttempts: c.most, Attempts: c.most, Last: c.last.error})
 		}
 	}
-	c.phase, c.start, c.polls, c.limited = sent, c.strategy.Clock().Now(), op.LongPolling, nil
-	if c.limits(&op) {
-		c.limited = &limited{op: op}
-		c.limited.limit, err = retry.TimeoutOf(c.timeout, op)
+	c.phase, c.start, c.polls, c.timed = sent, c.strategy.Clock().Now(), op.LongPolling, nil
+	if c.timesOut(&op) {
+		c.timed = &timed{op: op}
+		c.timed.timeout, err = retry.TimeoutOf(c.timeout, op)
 	}
 	switch {
 	case err != nil:

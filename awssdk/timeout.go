@@ -47,14 +47,14 @@ func (m limitMiddleware) HandleDeserialize(
 ) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
 	c := callFrom(ctx)
 	request, ok := in.Request.(*smithyhttp.Request)
-	if !ok || c == nil || c.calls != m.calls || c.gate.Load() != gateOpen || c.limited == nil || c.phase != sent {
+	if !ok || c == nil || c.calls != m.calls || c.gate.Load() != gateOpen || c.timed == nil || c.phase != sent {
 		return next.HandleDeserialize(ctx, in)
 	}
-	op := c.limited.op
+	op := c.timed.op
 	if c.unseekable || c.denied != nil || c.chain.decides {
 		op.MaxAttempts = 1 // as far as the timer knows
 	}
-	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.limited.limit, bodySize(request))
+	ctx, limit, err := retry.LimitAttempt(ctx, c.strategy, op, c.timed.timeout, bodySize(request))
 	if limit == nil || err != nil {
 		if err == nil {
 			out, metadata, err = next.HandleDeserialize(ctx, in)
@@ -91,8 +91,8 @@ func (m limitMiddleware) HandleDeserialize(
 	return out, metadata, err
 }
 
-// limits reports whether attempts of an operation may have a timeout.
-func (s *shared) limits(op *retry.Operation) bool {
+// timesOut reports whether attempts of an operation may have a timeout.
+func (s *shared) timesOut(op *retry.Operation) bool {
 	_, chosen := s.timeout.(retry.TimeoutFunc)
 	return s.timeout != nil && (chosen || !op.LongPolling)
 }

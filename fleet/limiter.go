@@ -182,7 +182,7 @@ func (l *limiter) reportPart(r ratelimit.Response) {
 	now := l.lock(reading)
 	cut := l.part.Report(reading, r, l.line, &l.member.local, l.member.Snapshot(now).MeasuredRate)
 	l.mu.Unlock()
-	l.line.Unlock(reading, cut)
+	l.line.Serve(reading, cut)
 }
 
 // Expected returns the shortest wait of an attempt that came now.

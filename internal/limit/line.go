@@ -104,7 +104,7 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 		if payer == nil { // also if OnWait has panicked
 			now := l.Lock()
 			w.giveUpLocked(now)
-			l.Unlock(now, false)
+			l.Serve(now, false)
 		}
 	}()
 	if r.OnWait != nil {
@@ -125,7 +125,7 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 		if w.place != nil {
 			w.refuseLocked(now, w.wait, w.ends.after)
 		}
-		l.Unlock(now, false)
+		l.Serve(now, false)
 	}
 	switch {
 	case w.refused != nil:
@@ -141,7 +141,7 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 // the number of those who wait afterwards, so either it sees the new one, or serveLocked sees the tokens.
 func (l *Line) enter(ctx context.Context, r *ratelimit.Request) (at time.Time, w *waiter, err error) {
 	now, cost := l.Lock(), Cost(r.Cost)
-	defer l.Release()
+	defer l.Unlock()
 	if !instant.Late(now, r.NotAfter) {
 		if at, ok := l.takeAllLocked(now, cost); ok {
 			return at, nil, nil
@@ -216,14 +216,14 @@ func (l *Line) Give(cost float64) {
 	for at := l; at != nil; at = at.next {
 		at.account.Give(now, Cost(cost))
 	}
-	l.Unlock(now, false)
+	l.Serve(now, false)
 }
 
 // Expected returns how long a caller that came now would have to wait, as far as the account
 // knows. A cost of zero or less means one.
 func (l *Line) Expected(cost float64) time.Duration {
 	now := l.Lock()
-	defer l.Release()
+	defer l.Unlock()
 	return l.expectedLocked(now, Cost(cost))
 }
 
@@ -239,15 +239,15 @@ func (l *Line) Waiting() int {
 }
 
 // Lock takes the lock, for an account that has no lock of its own, and returns the time. The caller must not
-// call the line, but for InFront and Waiting, until [Line.Unlock] or, if nothing has changed, [Line.Release].
+// call the line, but for InFront and Waiting, until [Line.Serve] or, if nothing has changed, [Line.Unlock].
 func (l *Line) Lock() (now time.Time) {
 	now = l.reading.Now()
 	l.mu.Lock()
 	return now
 }
 
-// Unlock does what Changed does, and releases the lock.
-func (l *Line) Unlock(now time.Time, longer bool) {
+// Serve does what Changed does, and releases the lock.
+func (l *Line) Serve(now time.Time, longer bool) {
 	if l.order.Len()+l.queue.Len() > 0 {
 		if longer { // those who leave do so before others are served
 			l.dismissLocked(now)
@@ -257,13 +257,13 @@ func (l *Line) Unlock(now time.Time, longer bool) {
 	l.mu.Unlock()
 }
 
-// Release releases the lock.
-func (l *Line) Release() { l.mu.Unlock() }
+// Unlock releases the lock.
+func (l *Line) Unlock() { l.mu.Unlock() }
 
 // Changed tells the line that its account has changed. It serves callers whose tokens are there, and sets the timer for the
 // first of the others. If the change makes waits longer, it refuses before, with a [*ratelimit.WaitError], callers that can
 // no longer be served in time if the rate stays as it is; each refusal shortens the wait of those behind.
-func (l *Line) Changed(longer bool) { l.Unlock(l.Lock(), longer) }
+func (l *Line) Changed(longer bool) { l.Serve(l.Lock(), longer) }
 
 // dismissLocked refuses callers because waits have become longer, in the line in front too; serveLocked must follow.
 func (l *Line) dismissLocked(now time.Time) {

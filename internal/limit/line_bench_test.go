@@ -49,7 +49,7 @@ func BenchmarkGrantBesideOthers(b *testing.B) {
 			if c.front > 0 {
 				queue.Lock()
 				front := queue.InFront(new(purse))
-				queue.Release()
+				queue.Unlock()
 				for range c.front {
 					front.Queue(ratelimit.Request{})
 				}

@@ -16,6 +16,6 @@ func (l *Line) Queue(r ratelimit.Request) (leave func()) {
 	return func() {
 		now := l.Lock()
 		w.giveUpLocked(now)
-		l.Unlock(now, false)
+		l.Serve(now, false)
 	}
 }

@@ -72,7 +72,7 @@ func newLineModel(seed uint64, front bool, beside int) *lineModel {
 		account := new(modelAccount)
 		m.root.line.Lock()
 		m.lines = append(m.lines, &modelLine{line: m.root.line.InFront(account), account: account, next: m.root})
-		m.root.line.Release()
+		m.root.line.Unlock()
 	}
 	for range beside {
 		account := new(modelAccount)

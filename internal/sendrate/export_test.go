@@ -44,6 +44,6 @@ func (s *SendRate) Newest() time.Time { return s.now }
 // WhileLocked runs f while the lock of the limiter is held.
 func (l *Limiter) WhileLocked(f func()) {
 	l.line.Lock()
-	defer l.line.Release()
+	defer l.line.Unlock()
 	f()
 }

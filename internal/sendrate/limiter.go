@@ -67,7 +67,7 @@ func (l *Limiter) Report(r ratelimit.Response) (change ratelimit.Change) {
 		l.limited.Store(change.Limited)
 	}
 	partCut := l.part.Report(now, r, l.line, &l.state, float64(l.state.measured.rate))
-	l.line.Unlock(now, change.Cut || partCut)
+	l.line.Serve(now, change.Cut || partCut)
 	return change
 }
 
@@ -85,7 +85,7 @@ func (l *Limiter) Expected(r ratelimit.Request) time.Duration {
 // callers.
 func (l *Limiter) State() retry.ScopeSnapshot {
 	l.line.Lock()
-	defer l.line.Release()
+	defer l.line.Unlock()
 	state := l.state.State()
 	state.Waiting = l.line.Waiting() + l.part.Waiting()
 	return state
