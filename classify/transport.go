@@ -32,7 +32,7 @@ func (*transportClassifier) opinion(o *Outcome, f *facts) Verdict {
 		return ofLookup(f.lookup)
 	case f.has(timedOut):
 		return RetryAs(Timeout)
-	case f.has(disconnected) || f.has(silent) && f.isLost(o.Err):
+	case f.has(disconnected|sendFailed) || f.has(silent) && f.isLost(o.Err):
 		return RetryAs(Transient)
 	default:
 		return Verdict{}
@@ -170,7 +170,7 @@ func (f *facts) listenTransport(err error) {
 		f.addIf(disconnected, e.Temporary())
 	}
 	if e, ok := err.(connectionError); ok {
-		f.addIf(disconnected|sendFailed, e.ConnectionError())
+		f.addIf(sendFailed, e.ConnectionError())
 	}
 }
 

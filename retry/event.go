@@ -48,6 +48,9 @@ type Event struct {
 	// EntriesThrottled is how many of the Entries of a batch were throttled within a successful answer,
 	// for AttemptEnded; see [Result]. Both are zero if none was.
 	EntriesThrottled, Entries int
+	// Lent is true if neither quota nor pool could pay for a retry after a lost connection, so that it was lent, see
+	// ScopeSnapshot.Debt.
+	Lent bool
 	// Quota is how many tokens are left in the retry quota of the scope: after the charge
 	// for a retry, and after the refund for a success.
 	Quota int
@@ -72,7 +75,7 @@ const (
 	// Elapsed and Quota.
 	AttemptEnded EventKind = iota + 1
 	// RetryScheduled means that another attempt follows. It sets Err and Verdict of the last
-	// attempt, Delay and Quota.
+	// attempt, Delay, Lent and Quota.
 	RetryScheduled
 	// RetryRefused means that no other attempt follows, or that an attempt is not made because
 	// its wait was refused. It sets Reason, Err of the last attempt, the refused Delay, and

@@ -36,6 +36,9 @@ type ScopeSnapshot struct {
 	// Quota is how many tokens are left in the retry quota. QuotaCapacity is how many there
 	// can be.
 	Quota, QuotaCapacity int
+	// Debt is how many tokens the scope owes for retries that were lent after lost connections. Tokens pay it for which the
+	// full quota has no room. A quota with debts lends only to attempts that were sent before they began.
+	Debt int
 	// StrainedCalls is how many operations have ended while the retry quota was not full, and
 	// RefusedCalls is how many of these have failed because it did not cover a retry. Neither grows
 	// while the quota is full, so that in trouble the growth of the second by that of the first is

@@ -141,7 +141,12 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 	switch {
 	case reason == nil:
 		payer := quota.Charge(cost)
-		if payer != nil || o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity() {
+		lent := payer == nil && kind == classify.Transient && classify.LostConnection(o.found.failure) && quota.Lend(cost, o.loans)
+		switch {
+		case lent:
+			o.granted = grant{delay: delay, kind: kind, lent: true}
+			return delay, nil
+		case payer != nil, o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
 			o.granted = grant{delay: delay, kind: kind, cost: cost, payer: payer}
 			return delay, nil
 		}

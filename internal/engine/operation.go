@@ -42,6 +42,7 @@ type operation struct {
 	wrote    int               // the last attempt with a limiter that wrote some entries of a batch while others were throttled
 	found    judgment          // of the last attempt that was judged
 	sent     time.Time         // when the current attempt got its send token
+	loans    uint32            // of the quota when the current attempt was granted or sent, see limit.Quota.Lend
 	request  ratelimit.Request // of each attempt to the limiter
 	granted  grant             // the last retry
 	reserved grant             // the retry after the present attempt, if it has a payer
@@ -53,6 +54,7 @@ type grant struct {
 	kind     classify.Kind // of the failure before it
 	cost     int
 	payer    *limit.Quota // the quota or pool that paid; nil if Wait must take the cost, or if it gets nothing back
+	lent     bool         // whether it costs a debt
 	sendPaid bool         // whether it has its send tokens
 	lacked   bool         // whether the last refusal since was for lack of quota
 }
@@ -83,6 +85,7 @@ func (e *Engine) AcquireInitialToken(ctx context.Context, op retry.Operation) (r
 	if !again {
 		r.enterScope()
 	}
+	r.loans = r.scope.Quota.Loans()
 	if elapsed > 0 {
 		if end := e.config.Clock.Now().Add(elapsed); op.NotAfter.IsZero() || end.Before(op.NotAfter) {
 			r.op.NotAfter = end
@@ -196,9 +199,9 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 		return retry.Token(r.token.WithDelay(delay)), r.refuse(refusal)
 	}
 	if e.config.Observer != nil {
-		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay})
+		r.emit(retry.Event{Kind: retry.RetryScheduled, Err: r.found.failure, Verdict: r.found.verdict, Delay: delay, Lent: r.granted.lent})
 	}
-	r.then = replaced
+	r.then, r.loans = replaced, r.scope.Quota.Loans()
 	return retry.Token(r.token.Next(delay)), nil
 }
 

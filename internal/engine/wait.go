@@ -67,7 +67,7 @@ func (r *record) wait(ctx context.Context) error {
 	if r.tally.phase != attempting {
 		r.enter(attempting)
 	}
-	r.granted.sendPaid, r.then = false, token.Ready
+	r.granted.sendPaid, r.then, r.loans = false, token.Ready, r.scope.Quota.Loans()
 	return nil
 }
 

@@ -17,12 +17,16 @@ import (
 type Quota struct {
 	capacity int64
 	tokens   atomic.Int64
-	owed     atomic.Int64 // of a pool, see Owe
-	pool     *Quota       // or nil
-	line     *Line        // of the callers that wait for tokens; nil if none may wait
-	refill   *growth      // nil if time brings no tokens
+	lent     atomic.Uint64 // see Lend: Loans in the upper half, Debt in the lower
+	owed     atomic.Int64  // of a pool, see Owe
+	pool     *Quota        // or nil
+	line     *Line         // of the callers that wait for tokens; nil if none may wait
+	refill   *growth       // nil if time brings no tokens
 	clock    clock.Clock
 }
+
+// perLoan is the debt for a retry without tokens: what a retry costs in the AWS SDKs.
+const perLoan = 14
 
 // QuotaConfig describes a Quota.
 type QuotaConfig struct {
@@ -96,9 +100,10 @@ func (q *Quota) take(cost int) bool {
 }
 
 // Refund adds tokens, first for waiting callers. Tokens beyond the capacity go to the pool, up to
-// its capacity, and then pay what is owed, see Owe. A negative number of tokens counts as 0.
+// its capacity, and then pay what is owed, see Owe. They also pay what was lent, see Lend. A negative number of tokens
+// counts as 0.
 func (q *Quota) Refund(tokens int) {
-	if q.refill == nil && q.Full() && q.pool.Full() && q.pool.Owed() == 0 { // as in healthy traffic, where no caller waits
+	if q.refill == nil && q.Full() && q.pool.Full() && q.Debt() == 0 && q.pool.Owed() == 0 { // as in healthy traffic, where no caller waits
 		return
 	}
 	q.give(tokens)
@@ -113,9 +118,57 @@ func (q *Quota) Full() bool { return q == nil || q.tokens.Load() == q.capacity }
 func (q *Quota) give(tokens int) {
 	q.advance()
 	_, beyond := q.add(int64(max(tokens, 0)))
+	if beyond > 0 {
+		q.repay(uint64(beyond))
+	}
 	if q.pool != nil && beyond > 0 {
 		if _, beyond = q.pool.add(beyond); beyond > 0 {
 			q.pool.Settle(int(beyond))
+		}
+	}
+}
+
+// Lend reports whether a retry may be made without tokens, after an attempt that lost its connection and was sent when Loans
+// had the given value. When a connection goes, all that is in flight on it fails at once, which says no more than one
+// failure. So a quota without debt lends, and one with debts lends only to what was in flight when they began. A debt is paid by
+// tokens that a full quota has no room for; the success of the retry pays nothing. So the retries without tokens are
+// at most those in flight once, and then one for each 14 first successes. A quota that can never pay the cost lends nothing.
+func (q *Quota) Lend(cost int, loans uint32) bool {
+	for q != nil && int64(cost) <= q.capacity {
+		was := q.lent.Load()
+		next := was + perLoan
+		switch debt := uint32(was); { //nolint:gosec // the lower half
+		case debt == 0:
+			next += 1 << 32
+		case loans == uint32(was>>32), debt > math.MaxUint32-perLoan:
+			return false
+		}
+		if q.lent.CompareAndSwap(was, next) {
+			return true
+		}
+	}
+	return false
+}
+
+// begin takes what a new quota owes from its tokens, and notes the rest as a debt.
+func (q *Quota) begin(owed int) {
+	tokens := min(owed, int(q.tokens.Load()))
+	q.tokens.Add(-int64(tokens))
+	q.lent.Store(uint64(owed - tokens)) //nolint:gosec // not negative
+}
+
+// Loans returns how often the quota has lent without a debt.
+func (q *Quota) Loans() uint32 { return uint32(q.lent.Load() >> 32) }
+
+// Debt returns how many tokens are owed for retries that were lent.
+func (q *Quota) Debt() int { return int(uint32(q.lent.Load())) } //nolint:gosec // the lower half
+
+func (q *Quota) repay(tokens uint64) {
+	for {
+		was := q.lent.Load()
+		paid := min(tokens, was&math.MaxUint32)
+		if paid == 0 || q.lent.CompareAndSwap(was, was-paid) {
+			return
 		}
 	}
 }

@@ -39,6 +39,8 @@ type quotaAccount struct {
 	*limit.Quota
 	pool                     *quotaAccount
 	capacity, parts, eighths int
+	debt                     int
+	loans                    uint32
 	newest                   time.Time // reading of the clock
 }
 
@@ -83,7 +85,7 @@ func FuzzQuota(f *testing.F) {
 			g.quotas = append(g.quotas, g.account(config, g.pool))
 		}
 		for range 100 {
-			switch model.From(p, "pass", "jump", "charge", "charge", "refund", "refund", "wait", "wait", "cancel") {
+			switch model.From(p, "pass", "jump", "charge", "charge", "refund", "refund", "lend", "wait", "wait", "cancel") {
 			case "pass":
 				ticks := 1 + p.IntN(200)
 				p.Step("%d ticks", ticks)
@@ -102,6 +104,8 @@ func FuzzQuota(f *testing.F) {
 				g.charge(model.From(p, g.quotas...), g.amount())
 			case "refund":
 				g.refund()
+			case "lend":
+				g.lend(model.From(p, g.quotas...), g.amount())
 			case "wait":
 				g.wait(model.From(p, g.quotas...), waits)
 			case "cancel":
@@ -250,11 +254,27 @@ func (g *quotaGame) refund() {
 		for a := back.by; a != nil; a = a.pool {
 			fits := min(beyond, a.capacity-a.parts/token)
 			a.parts = min(a.parts+fits*token, a.capacity*token)
-			beyond -= fits
+			if beyond -= fits; a == back.by {
+				a.debt = max(a.debt-beyond, 0)
+			}
 		}
 		back.by.Refund(back.cost)
 	}, back.by)
 	g.serves()
+}
+
+// lend asks for a loan to an attempt that was sent at the present count of loans, or before it.
+func (g *quotaGame) lend(q *quotaAccount, cost int) {
+	since := q.loans - uint32(g.IntN(3)/2)
+	g.Step("lend %d since %d", cost, since)
+	lends := cost <= q.capacity && (q.debt == 0 || since != q.loans)
+	if lends && q.debt == 0 {
+		q.loans++
+	}
+	if lends {
+		q.debt += 14
+	}
+	require.Equal(g, lends, q.Lend(cost, since))
 }
 
 func (g *quotaGame) wait(q *quotaAccount, waits bool) {
@@ -321,6 +341,7 @@ func (g *quotaGame) check() {
 		require.Equal(g, a.parts/token == a.capacity, a.Full())
 		require.Equal(g, a.capacity, a.Capacity())
 		require.Len(g, g.waiting(a), a.Waiting())
+		require.Equal(g, []int{a.debt, int(a.loans)}, []int{a.Debt(), int(a.Loans())})
 		if a.pool == nil {
 			require.Zero(g, a.Pooled())
 			continue

@@ -67,7 +67,7 @@ func (s *Scope) Snapshot() retry.ScopeSnapshot {
 		got = s.Limiter.State()
 	}
 	got.Key, got.Scope = s.Key, s.name
-	got.Quota, got.QuotaCapacity = s.Quota.Available(), s.Quota.Capacity()
+	got.Quota, got.QuotaCapacity, got.Debt = s.Quota.Available(), s.Quota.Capacity(), s.Quota.Debt()
 	got.StrainedCalls, got.RefusedCalls = s.strained.Load(), s.refused.Load()
 	return got
 }

@@ -229,8 +229,8 @@ func (t *Table) add(fresh *Scope) *Scope {
 	if len(t.scopes) >= t.config.Max {
 		return nil
 	}
-	share := min(t.Pool.Owed()/(t.config.Max-len(t.scopes)), t.initial)
-	fresh.Quota.Charge(t.Pool.Settle(share))
+	share := min(t.Pool.Owed()/(t.config.Max-len(t.scopes)), t.initial+perLoan) // more than its tokens, so that it lends nothing
+	fresh.Quota.begin(t.Pool.Settle(share))
 	fresh.place = len(t.scopes)
 	t.scopes = append(t.scopes, fresh)
 	bucket := t.bucket(fresh.hash)
@@ -245,7 +245,7 @@ func (t *Table) evictLocked(s *Scope, now time.Time, evicted func(s *Scope)) {
 		return
 	}
 	since := now.Sub(t.config.Start) - time.Duration(s.ended.Load())
-	if lacks := t.initial - s.Quota.Available(); lacks > 0 && since.Abs() < owingFor {
+	if lacks := t.initial - s.Quota.Available() + s.Quota.Debt(); lacks > 0 && since.Abs() < owingFor {
 		t.Pool.Owe(lacks)
 		t.lacked = now
 	}

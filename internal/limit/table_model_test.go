@@ -24,7 +24,7 @@ type tableEntry struct {
 	batches           limit.Batches
 	used              bool      // since the last visit
 	ended             time.Time // when an operation last ended while the quota was not full, or the scope was made
-	tokens            int
+	tokens, debt      int
 	strained, refused uint64
 	evicted           bool
 }
@@ -132,8 +132,8 @@ func (g *tableGame) use(key retry.ScopeKey) {
 	fresh := g.entry(s)
 	switch {
 	case !g.full():
-		share := min(g.owed/(g.config.Max-len(g.places)), fresh.tokens)
-		g.owed, fresh.tokens = g.owed-share, fresh.tokens-share
+		share := min(g.owed/(g.config.Max-len(g.places)), fresh.tokens+14)
+		g.owed, fresh.tokens, fresh.debt = g.owed-share, max(fresh.tokens-share, 0), max(share-fresh.tokens, 0)
 		g.places = append(g.places, fresh)
 		require.True(g, created)
 	case g.overflow == nil:
@@ -155,8 +155,8 @@ func (g *tableGame) room() (left []retry.ScopeKey) {
 		e, last := g.places[at], len(g.places)-1
 		g.places[at] = g.places[last]
 		g.places, g.cursor = g.places[:last], at
-		if e.tokens < g.initial() && g.clock.Now().Sub(e.ended).Abs() < time.Hour {
-			g.owed, g.lacked = g.owed+g.initial()-e.tokens, g.clock.Now()
+		if lacks := g.initial() - e.tokens + e.debt; lacks > 0 && g.clock.Now().Sub(e.ended).Abs() < time.Hour {
+			g.owed, g.lacked = g.owed+lacks, g.clock.Now()
 		}
 		e.evicted = true
 		g.strained, g.refused = g.strained+e.strained, g.refused+e.refused
@@ -226,7 +226,7 @@ func (g *tableGame) pick() *tableEntry {
 
 // change lets something happen in a scope.
 func (g *tableGame) change(e *tableEntry) {
-	switch n := 1 + g.IntN(20); model.From(g.Player, "charge", "charge", "refund", "limiter", "touch", "end", "batch") {
+	switch n := 1 + g.IntN(20); model.From(g.Player, "charge", "charge", "refund", "lend", "limiter", "touch", "end", "batch") {
 	case "charge":
 		g.Step("charge %d in %v", n, e.Key)
 		if n <= e.tokens {
@@ -235,12 +235,19 @@ func (g *tableGame) change(e *tableEntry) {
 		}
 	case "refund":
 		g.Step("refund %d in %v", n, e.Key)
-		if beyond := e.tokens + n - 20; beyond > 0 && e != g.whole {
+		beyond := max(e.tokens+n-20, 0)
+		if e.debt = max(e.debt-beyond, 0); e != g.whole {
 			paid := max(beyond-(100-g.pooled), 0)
 			g.pooled, g.owed = min(g.pooled+beyond, 100), max(g.owed-paid, 0)
 		}
 		e.tokens = min(e.tokens+n, 20)
 		e.Quota.Refund(n)
+	case "lend":
+		g.Step("lend in %v", e.Key)
+		require.Equal(g, e.debt == 0, e.Quota.Lend(20, e.Quota.Loans()))
+		if e.debt == 0 {
+			e.debt = 14
+		}
 	case "limiter":
 		if e.still != nil {
 			g.Step("limiter of %v", e.Key)
@@ -289,7 +296,7 @@ func (g *tableGame) check() {
 	require.Len(g, snapshot.Scopes, len(all))
 	for i, e := range all {
 		want := retry.ScopeSnapshot{
-			Key: e.Key, Scope: e.Key.String(), Quota: e.tokens, QuotaCapacity: 20, StrainedCalls: e.strained, RefusedCalls: e.refused,
+			Key: e.Key, Scope: e.Key.String(), Quota: e.tokens, QuotaCapacity: 20, Debt: e.debt, StrainedCalls: e.strained, RefusedCalls: e.refused,
 		}
 		if e.still != nil {
 			want.SendRateSource, want.Waiting, want.LastThrottle = "local", e.state.Waiting, e.state.LastThrottle

@@ -4,6 +4,7 @@ package wire
 // nothing but the fields of an error that is not exported. It was written for the net/http of Go 1.26.
 
 import (
+	"crypto/tls"
 	"io"
 	"net"
 	"reflect"
@@ -50,13 +51,29 @@ func lossOf(err error, texts bool) (loss Loss) {
 }
 
 // Unsent reports whether an error says that no byte of the request has reached a server: there was no
-// connection, or none through a proxy.
-func Unsent(err error) bool {
+// connection, or the server has not processed the request.
+func Unsent(err error) bool { return unreached(err) || LossOf(err) == LossUnprocessed }
+
+// unreached reports whether an error says that there was no connection, or none through a proxy.
+func unreached(err error) bool {
 	if op, ok := As[*net.OpError](err); ok && (op.Op == "dial" || op.Op == "proxyconnect" || op.Op == "socks connect") {
 		return true
 	}
 	_, nameless := As[*net.DNSError](err)
-	return nameless || LossOf(err) == LossUnprocessed
+	return nameless
+}
+
+// Unconnected reports whether an error says that there was no connection over which a request could be sent, TLS included.
+func Unconnected(err error) bool {
+	return unreached(err) || Find(err, func(err error) bool {
+		switch err.(type) { //nolint:errorlint // one error of the walk
+		case *tls.CertificateVerificationError, tls.RecordHeaderError, *tls.ECHRejectionError:
+			return true
+		default:
+			_, unopened := Unopened(err)
+			return unopened
+		}
+	})
 }
 
 // Unopened reports whether net/http says with err, and with nothing but its text, that it could not open a connection: the TLS
