@@ -83,6 +83,49 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 	}
 }
 
+func TestLossesFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
+		for _, c := range file.Losses {
+			config := play.Config(c.Behavior, c.Given)
+			plain, err := standard.New(config)
+			require.NoError(t, err)
+			paced, err := adaptive.New(adaptive.Config{Standard: config})
+			require.NoError(t, err)
+			for mode, s := range map[string]strategy{"standard": plain, "adaptive": paced} {
+				t.Run(title+"/"+c.ID+"/"+mode, func(t *testing.T) {
+					t.Parallel()
+					for i, step := range c.Steps {
+						for range step.Successes {
+							require.NoError(t, s.RecordSuccess(play.Sent(t, s), retry.Result{}))
+						}
+						require.Equal(t, step.WantRetried, loseAll(t, s, step.InFlight, step.Response.Err()), "step %d", i)
+					}
+				})
+			}
+		}
+	}
+}
+
+// loseAll sends so many attempts, lets all fail, and returns how many of them have another one, which fails for good.
+func loseAll(t *testing.T, s strategy, attempts int, failure error) (again int) {
+	t.Helper()
+	sent := make([]retry.Token, attempts)
+	for i := range sent {
+		sent[i] = play.Sent(t, s)
+	}
+	for _, token := range sent {
+		next, err := s.RefreshRetryToken(t.Context(), token, failure)
+		if err == nil {
+			again++
+			next, err = s.RefreshRetryToken(t.Context(), next, errors.New("final"))
+			require.ErrorIs(t, err, retry.ErrNotRetryable)
+		}
+		require.NoError(t, s.RecordFailure(next, failure))
+	}
+	return again
+}
+
 func TestDoFollowsTheVectors(t *testing.T) {
 	t.Parallel()
 	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {

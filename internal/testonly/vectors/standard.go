@@ -13,6 +13,7 @@ type Standard struct {
 	BackoffTables []BackoffTable      `json:"backoff_tables"`
 	RetryAfter    []RetryAfter        `json:"retry_after"`
 	FullHints     []FullHint          `json:"full_hints"`
+	Losses        []Losses            `json:"losses"`
 }
 
 // Defaults are the built-in numbers of one generation.
@@ -60,6 +61,21 @@ type Step struct {
 		PoolAfter  int      `json:"pool_after"`
 		Delay      *float64 `json:"delay_s"`
 	} `json:"want"`
+}
+
+// Losses is what happens to one strategy. In each step, operations succeed at the first attempt, or first attempts are in
+// flight together and fail one after the other.
+type Losses struct {
+	Case
+
+	Behavior string `json:"behavior"`
+	Given    Given  `json:"given"`
+	Steps    []struct {
+		Successes   int      `json:"successes"`
+		InFlight    int      `json:"in_flight"`
+		Response    Response `json:"response"`
+		WantRetried int      `json:"want_retried"`
+	} `json:"steps"`
 }
 
 // QuotaOps is a series of calls on one quota.

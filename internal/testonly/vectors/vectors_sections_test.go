@@ -41,6 +41,7 @@ func vectorFiles() map[string]vectorFile {
 			"backoff_tables": "internal/backoff",
 			"retry_after":    "internal/backoff",
 			"full_hints":     "httpretry",
+			"losses":         "modes/standard",
 		}},
 		"adaptive.json": {vectors.Adaptive{}, about, map[string]string{
 			"defaults":     "internal/sendrate",
