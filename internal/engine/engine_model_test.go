@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -29,13 +30,15 @@ const (
 	jitterParts = 1024
 )
 
-// rules is standard mode as its rules S01 to S23 say it, one after the other, for one goroutine.
+// rules is standard mode as its rules S01 to S24 say it, one after the other, for one goroutine.
 type rules struct {
 	config standard.Config // what the strategy was given, defaults not filled in
 	jitter int             // what the random source returns, in parts of jitterParts
 	ticks  int             // since the strategy was built
 	parts  map[string]int  // of tokens, by scope
 	pool   int             // in tokens
+	debts  map[string]int  // of tokens, by scope
+	loans  map[string]int  // that began a debt, by scope
 }
 
 // operation is one that is open.
@@ -46,6 +49,7 @@ type operation struct {
 	paid    int       // what the last granted retry cost
 	pooled  bool      // the pool has paid that
 	made    bool      // the token of the attempt has been waited for
+	loans   int       // of its scope when it was sent
 	until   time.Time // no attempt begins later; zero if there is no such limit
 	story   []retry.EventKind
 }
@@ -61,6 +65,9 @@ type failure struct {
 	hinted bool
 }
 
+// lost reports whether the connection was lost.
+func (f *failure) lost() bool { return f.kind == classify.Transient && f.status == 0 }
+
 func (f *failure) Error() string                     { return fmt.Sprintf("%+v", *f) }
 func (f *failure) ErrorCode() string                 { return f.code }
 func (f *failure) HTTPStatusCode() int               { return f.status }
@@ -69,10 +76,14 @@ func (f *failure) RetryAfter() (time.Duration, bool) { return f.hint, f.hinted }
 
 // err is the failure as it is, or with its verdict where only that can say so.
 func (f *failure) err() error {
-	if f.kind == classify.ClockSkew {
+	switch {
+	case f.kind == classify.ClockSkew:
 		return &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: f}
+	case f.lost():
+		return fmt.Errorf("%w: %w", f, io.ErrUnexpectedEOF)
+	default:
+		return f
 	}
-	return f
 }
 
 func drawFailure(p *model.Player) *failure {
@@ -81,7 +92,7 @@ func drawFailure(p *model.Player) *failure {
 	case 0:
 		f.status, f.code = 400, "ValidationException"
 	case classify.Transient:
-		f.status = model.From(p, 500, 502, 503, 504)
+		f.status = model.From(p, 500, 502, 503, 504, 0, 0)
 	case classify.Throttling:
 		f.status, f.code = model.From(p, 429, 400, 503), model.From(p, "ThrottlingException", "SlowDown")
 	default:
@@ -116,7 +127,15 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	}
 	covered := m.parts[scope]/tokenParts >= cost
 	pooled := !covered && shared && m.pool >= cost // S23
-	if !covered && !pooled {                       // S09
+	lent := !covered && !pooled && f.lost() && noRoom() == nil && cost <= m.capacity() && (m.debts[scope] == 0 || o.loans < m.loans[scope])
+	if lent { // S24
+		if m.debts[scope] == 0 {
+			m.loans[scope]++
+		}
+		m.debts[scope] += 14
+		cost = 0
+	}
+	if !covered && !pooled && !lent { // S09
 		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
 			return delay, retry.ErrQuotaExhausted
 		}
@@ -130,7 +149,7 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	} else {
 		m.parts[scope] -= cost * tokenParts
 	}
-	o.paid, o.pooled, o.made = cost, pooled, false
+	o.paid, o.pooled, o.made, o.loans = cost, pooled, false, m.loans[scope]
 	o.attempt++
 	return delay, nil
 }
@@ -142,6 +161,7 @@ func (m *rules) giveBack(o *operation, tokens int) {
 		fits := min(tokens, m.capacity()-m.parts[scope]/tokenParts)
 		m.parts[scope] = min(m.parts[scope]+tokens*tokenParts, m.capacity()*tokenParts)
 		tokens -= fits
+		m.debts[scope] = max(m.debts[scope]-tokens, 0)
 	}
 	if o.op.Key() != (retry.ScopeKey{}) {
 		m.pool = min(m.pool+tokens, m.poolCapacity())
@@ -255,7 +275,7 @@ func (m *rules) delays(o *operation, f *failure) (bare, delay time.Duration) {
 
 // drawRules draws a configuration, many fields of it left to their defaults.
 func drawRules(p *model.Player) *rules {
-	m := &rules{jitter: p.IntN(jitterParts + 1), parts: map[string]int{}}
+	m := &rules{jitter: p.IntN(jitterParts + 1), parts: map[string]int{}, debts: map[string]int{}, loans: map[string]int{}}
 	c := &m.config
 	*c = standard.Config{
 		Behavior:         model.From(p, "", retry.V20, retry.V21),
@@ -393,7 +413,7 @@ func (g *game) acquire() {
 	require.Equal(g, 1, token.Attempt())
 	require.Zero(g, token.Delay())
 	g.scope(op)
-	o := &operation{op: op, token: token, attempt: 1}
+	o := &operation{op: op, token: token, attempt: 1, loans: g.loans[g.scope(op)]}
 	elapsed := time.Duration(0)
 	for _, limit := range []time.Duration{op.MaxElapsed, g.config.MaxElapsed} {
 		if limit > 0 && (elapsed == 0 || limit < elapsed) {
@@ -431,6 +451,7 @@ func (g *game) take() *operation {
 		err := o.token.WithoutDelay().Wait(g.Context())
 		if o.made = o.mayBegin(g.clock.Now()); o.made {
 			require.NoError(g, err)
+			o.loans = g.loans[g.scope(o.op)]
 		} else {
 			require.ErrorIs(g, err, retry.ErrMaxElapsed)
 			o.story = append(o.story, retry.RetryRefused)
@@ -541,6 +562,7 @@ func (g *game) check(observed bool) {
 		}
 		require.Equal(g, parts/tokenParts, scope.Quota, "quota of %q", scope.Scope)
 		require.Equal(g, g.capacity(), scope.QuotaCapacity)
+		require.Equal(g, g.debts[scope.Scope], scope.Debt)
 		require.Equal(g, g.lacked[scope.Scope], scope.RefusedCalls)
 	}
 	require.Len(g, g.parts, used)

@@ -23,6 +23,7 @@ func (r *record) Wait(ctx context.Context, t token.Token) error {
 		return retry.ErrTokenUsed
 	}
 	if was == token.Issued && t.Delay() <= 0 && r.plain() && ctx.Err() == nil {
+		r.loans = r.scope.Quota.Loans()
 		t.Set(token.Ready)
 		return nil
 	}
