@@ -87,12 +87,12 @@ func (f *failure) err() error {
 }
 
 func drawFailure(p *model.Player) *failure {
-	f := &failure{kind: model.From(p, 0, classify.Transient, classify.Timeout, classify.Throttling, classify.ClockSkew), hinted: p.Once(2)}
+	f := &failure{kind: model.From(p, 0, classify.Transient, classify.Transient, classify.Transient, classify.Timeout, classify.Throttling, classify.ClockSkew), hinted: p.Once(2)}
 	switch f.kind {
 	case 0:
 		f.status, f.code = 400, "ValidationException"
 	case classify.Transient:
-		f.status = model.From(p, 500, 502, 503, 504, 0, 0)
+		f.status = model.From(p, 500, 502, 503, 504, 0, 0, 0, 0)
 	case classify.Throttling:
 		f.status, f.code = model.From(p, 429, 400, 503), model.From(p, "ThrottlingException", "SlowDown")
 	default:
@@ -370,7 +370,7 @@ func playRules(p *model.Player, waits bool, build func(c standard.Config) (retry
 	g.strategy, err = build(config)
 	require.NoError(p, err)
 	for range 60 {
-		switch model.From(p, "acquire", "refresh", "refresh", "refresh", "succeed", "fail", "pass", "misuse") {
+		switch model.From(p, "acquire", "acquire", "refresh", "refresh", "refresh", "refresh", "succeed", "fail", "pass", "misuse") {
 		case "acquire":
 			g.acquire()
 		case "refresh":
