@@ -78,7 +78,7 @@ func (f *failure) RetryAfter() (time.Duration, bool) { return f.hint, f.hinted }
 func (f *failure) err() error {
 	switch {
 	case f.kind == classify.ClockSkew:
-		return &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: f}
+		return &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: fmt.Errorf("%w: %w", f, io.ErrUnexpectedEOF)}
 	case f.lost():
 		return fmt.Errorf("%w: %w", f, io.ErrUnexpectedEOF)
 	default:

@@ -3,6 +3,7 @@ package engine_test
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"runtime"
 	"testing"
@@ -71,6 +72,32 @@ func TestWaitsThatTheLimitsRefuse(t *testing.T) {
 		require.True(t, ok)
 		require.ErrorIs(t, err, limited)
 		require.Equal(t, before, clk.Now(), "at once")
+	}
+}
+
+// What a debt lends is for what was in flight when it began, and an attempt is in flight from the end of its Wait.
+func TestLoanIsForWhatWasSentBefore(t *testing.T) {
+	t.Parallel()
+	for name, op := range map[string]retry.Operation{"": {}, "with an end": {MaxElapsed: time.Hour}} {
+		var lent []bool
+		s, _ := newStandard(t, func(c *standard.Config) {
+			c.QuotaInitial = new(0)
+			c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.RetryScheduled {
+					lent = append(lent, e.Lent)
+				}
+			})
+		})
+		waiting, err := s.AcquireInitialToken(t.Context(), op)
+		require.NoError(t, err)
+		sent := play.Sent(t, s)
+		granted(t, s, play.Sent(t, s), io.ErrUnexpectedEOF) // its debt begins
+		require.NoError(t, waiting.Wait(t.Context()))
+		_, err = s.RefreshRetryToken(t.Context(), waiting, io.ErrUnexpectedEOF)
+		require.ErrorIs(t, err, retry.ErrQuotaExhausted, name)
+		granted(t, s, sent, io.ErrUnexpectedEOF)
+		require.Equal(t, []bool{true, true}, lent)
+		require.Equal(t, 28, s.Snapshot().Scopes[0].Debt)
 	}
 }
 
