@@ -37,6 +37,7 @@ func TestLostConnectionIsOneThatWasEstablished(t *testing.T) {
 			over("write", os.NewSyscallError("write", syscall.EPIPE)),
 			over("read", net.ErrClosed),
 			connectionError{&url.Error{Op: "Get", Err: io.EOF}},
+			connectionError{io.EOF},
 			io.ErrUnexpectedEOF,
 			answered(vectors.Response{Status: 200}, io.ErrUnexpectedEOF),
 			said("http2: client connection lost"),

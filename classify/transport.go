@@ -170,7 +170,9 @@ func (f *facts) listenTransport(err error) {
 		f.addIf(disconnected, e.Temporary())
 	}
 	if e, ok := err.(connectionError); ok {
-		f.addIf(sendFailed, e.ConnectionError())
+		failed := e.ConnectionError()
+		f.addIf(sendFailed, failed)
+		f.addIf(disconnected, failed && wire.Is(err, io.EOF)) // as of a url.Error
 	}
 }
 
