@@ -70,6 +70,7 @@ func columns() []column {
 			}
 		}},
 		{"Hold", func(p *play) { p.config.Controller = ratelimit.Hold }},
+		{"lost connections", func(p *play) { p.loses = true }},
 		{"long polls", func(p *play) { p.op.LongPolling = true }},
 		{"nested loops", func(p *play) { p.through = throughNested }},
 		{"user's limiter", func(p *play) {

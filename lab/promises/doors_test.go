@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -52,6 +53,7 @@ func (p *play) throttle() error {
 var (
 	errThrottled = &failure{"ThrottlingException", http.StatusBadRequest, false}
 	errOutage    = &failure{"InternalServerError", http.StatusInternalServerError, false}
+	errLost      = fmt.Errorf("reading the answer: %w", io.ErrUnexpectedEOF)
 )
 
 func throughDo(ctx context.Context, p *play, op retry.Operation, attempt func(ctx context.Context) error) error {

@@ -31,6 +31,7 @@ type play struct {
 	timeout  retry.AttemptTimeout // or nil
 	through  door
 	narrow   bool                           // the service throttles one key, not the table
+	loses    bool                           // some first attempts lose their connection
 	rate     float64                        // attempts a second that it allows; 0 for any number
 	before   func(p *play)                  // what the column does before the callers call
 	beside   func(p *play)                  // and while they call
@@ -91,7 +92,11 @@ func (p *play) callAs(ctx context.Context, op retry.Operation, caller int) error
 		number++
 		made := attempt{caller: caller, number: number, ready: ready, begin: time.Now()}
 		err := clk.Sleep(ctx, p.latency)
-		if err == nil {
+		switch {
+		case err != nil:
+		case p.loses && number == 1 && caller%7 == 3:
+			err = errLost
+		default:
 			err = p.service(caller, number)
 		}
 		made.end = time.Now()

@@ -44,8 +44,10 @@ func rows() []row {
 		{promise: "`Ceiling` is a bound", play: ceilingBounds, not: untimed},
 		{promise: "no scope with a waiter is evicted", play: waitersStay},
 		{promise: "the quota bounds retries, whatever the number of keys", play: quotaBounds},
+		{promise: "one lost connection fails no call, whatever was in flight", play: lostTogether},
 		{promise: "a healthy key has a scope of its own, whatever others owe", play: ownScope, not: map[string]string{
 			"quota waits": "calls wait in all places", "overflow": "no other scope can go",
+			"lost connections": "a new scope has no tokens while others owe more than it could have",
 		}},
 		{promise: "`Ceiling` with `Burst` holds across evictions", play: burstOnce, not: map[string]string{
 			"user's limiter": "the strategy does not know the limit", "fleet": "the store keeps the limit",
@@ -231,6 +233,22 @@ func quotaBounds(p *play) {
 	most += most / 3 // calls under way go on with a scope that was evicted before their first failure
 	require.LessOrEqual(p, retries, most)
 	require.NotZero(p, retries)
+}
+
+// lostTogether has more attempts in flight on one connection than the quota covers.
+func lostTogether(p *play) {
+	const quota, inFlight = 100, 60
+	p.config.Standard.QuotaCapacity = new(quota)
+	p.latency = 10 * time.Millisecond
+	p.service = func(_, number int) error {
+		if number == 1 {
+			return errLost
+		}
+		return nil
+	}
+	p.begin()
+	require.Zero(p, failures(p.callers(inFlight, 0, func(i int) error { return p.call(p.Context(), i) })))
+	require.Len(p, p.attempts, 2*inFlight)
 }
 
 // ownScope has many more keys than places, of which all but one are dead.
