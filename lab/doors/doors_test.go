@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -28,17 +29,15 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-var update = flag.Bool("update", false, "write the table of docs/classification.md")
-
-const page = "../../docs/classification.md"
+var update = flag.Bool("update", false, "write the tables of the pages")
 
 // short is the longest backoff of all doors, so that the test takes no longer than its hints.
 const short = time.Millisecond
 
-// door makes one call through a base, and returns how it ended.
+// door opens a client on a base, whose calls return how they ended.
 type door struct {
 	name string
-	call func(ctx context.Context, t *testing.T, base http.RoundTripper, url string) error
+	open func(t *testing.T, base http.RoundTripper, url string, opts ...awsretry.Option) (call func(ctx context.Context) error)
 }
 
 func doors() []door {
@@ -47,33 +46,33 @@ func doors() []door {
 		{"`httpretry` GET", viaHTTP(http.MethodGet, nil)},
 		{"POST", viaHTTP(http.MethodPost, func() io.Reader { return strings.NewReader("{}") })},
 		{"POST without `GetBody`", viaHTTP(http.MethodPost, func() io.Reader { return io.MultiReader(strings.NewReader("{}")) })},
-		{"`awssdk`", func(ctx context.Context, t *testing.T, base http.RoundTripper, url string) error {
+		{"`awssdk`", func(t *testing.T, base http.RoundTripper, url string, opts ...awsretry.Option) func(context.Context) error {
 			t.Helper()
 			cfg := configOf(base, url)
-			require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(hermetic()...)))
-			return viaSDK(ctx, cfg)
+			require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(hermetic(opts)...)))
+			return viaSDK(cfg)
 		}},
-		{"plain SDK", func(ctx context.Context, _ *testing.T, base http.RoundTripper, url string) error {
+		{"plain SDK", func(_ *testing.T, base http.RoundTripper, url string, _ ...awsretry.Option) func(context.Context) error {
 			cfg := configOf(base, url)
 			cfg.Retryer = func() aws.Retryer {
 				return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxBackoff = short })
 			}
-			return viaSDK(ctx, cfg)
+			return viaSDK(cfg)
 		}},
 		{"go-retryablehttp", viaRetryable},
 	}
 }
 
-func hermetic() []awsretry.Option {
-	return []awsretry.Option{
+func hermetic(opts []awsretry.Option) []awsretry.Option {
+	return append([]awsretry.Option{
 		awsretry.WithEnv(func(name string) (string, bool) { return "/nowhere", name == "HOME" }),
 		awsretry.WithStandard(standard.Config{Base: short, ThrottlingBase: short}),
-	}
+	}, opts...)
 }
 
-func strategy(t *testing.T) retry.Strategy {
+func strategy(t *testing.T, opts []awsretry.Option) retry.Strategy {
 	t.Helper()
-	s, err := awsretry.Load(t.Context(), hermetic()...)
+	s, err := awsretry.Load(t.Context(), hermetic(opts)...)
 	require.NoError(t, err)
 	return s
 }
@@ -90,42 +89,50 @@ func (e answerError) RetryAfter() (time.Duration, bool) {
 	return wire.ParseRetryAfter(e.Header.Get("Retry-After"), time.Now)
 }
 
-func viaDo(ctx context.Context, t *testing.T, base http.RoundTripper, url string) error {
+func viaDo(t *testing.T, base http.RoundTripper, url string, opts ...awsretry.Option) func(context.Context) error {
 	t.Helper()
-	client := &http.Client{Transport: base}
-	return retry.DoErr(ctx, strategy(t), retry.Operation{}, func(ctx context.Context) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	client, s := &http.Client{Transport: base}, strategy(t, opts)
+	return func(ctx context.Context) error {
+		return retry.DoErr(ctx, s, retry.Operation{}, func(ctx context.Context) error {
+			r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+			if err != nil {
+				return err
+			}
+			return readAll(func() (*http.Response, error) { return client.Do(r) })
+		})
+	}
+}
+
+func viaHTTP(method string, body func() io.Reader) func(*testing.T, http.RoundTripper, string, ...awsretry.Option) func(context.Context) error {
+	return func(t *testing.T, base http.RoundTripper, url string, opts ...awsretry.Option) func(context.Context) error {
+		t.Helper()
+		transport, err := httpretry.New(httpretry.Config{Strategy: strategy(t, opts), Base: base})
+		require.NoError(t, err)
+		return func(ctx context.Context) error {
+			var from io.Reader
+			if body != nil {
+				from = body()
+			}
+			r, err := http.NewRequestWithContext(ctx, method, url, from)
+			if err != nil {
+				return err
+			}
+			return readAll(func() (*http.Response, error) { return (&http.Client{Transport: transport}).Do(r) })
+		}
+	}
+}
+
+func viaRetryable(_ *testing.T, base http.RoundTripper, url string, _ ...awsretry.Option) func(context.Context) error {
+	client := retryablehttp.NewClient()
+	client.HTTPClient = &http.Client{Transport: base}
+	client.Logger, client.RetryWaitMin, client.RetryWaitMax, client.RetryMax = nil, short, short, 2
+	return func(ctx context.Context) error {
+		r, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 		if err != nil {
 			return err
 		}
 		return readAll(func() (*http.Response, error) { return client.Do(r) })
-	})
-}
-
-func viaHTTP(method string, body func() io.Reader) func(context.Context, *testing.T, http.RoundTripper, string) error {
-	return func(ctx context.Context, t *testing.T, base http.RoundTripper, url string) error {
-		t.Helper()
-		transport, err := httpretry.New(httpretry.Config{Strategy: strategy(t), Base: base})
-		require.NoError(t, err)
-		var from io.Reader
-		if body != nil {
-			from = body()
-		}
-		r, err := http.NewRequestWithContext(ctx, method, url, from)
-		require.NoError(t, err)
-		return readAll(func() (*http.Response, error) { return (&http.Client{Transport: transport}).Do(r) })
 	}
-}
-
-func viaRetryable(ctx context.Context, _ *testing.T, base http.RoundTripper, url string) error {
-	client := retryablehttp.NewClient()
-	client.HTTPClient = &http.Client{Transport: base}
-	client.Logger, client.RetryWaitMin, client.RetryWaitMax, client.RetryMax = nil, short, short, 2
-	r, err := retryablehttp.NewRequestWithContext(ctx, http.MethodGet, url, nil)
-	if err != nil {
-		return err
-	}
-	return readAll(func() (*http.Response, error) { return client.Do(r) })
 }
 
 func configOf(base http.RoundTripper, url string) aws.Config {
@@ -135,9 +142,12 @@ func configOf(base http.RoundTripper, url string) aws.Config {
 	}
 }
 
-func viaSDK(ctx context.Context, cfg aws.Config) error {
-	_, err := dynamodb.NewFromConfig(cfg).ListTables(ctx, &dynamodb.ListTablesInput{})
-	return err
+func viaSDK(cfg aws.Config) func(context.Context) error {
+	client := dynamodb.NewFromConfig(cfg)
+	return func(ctx context.Context) error {
+		_, err := client.ListTables(ctx, &dynamodb.ListTablesInput{})
+		return err
+	}
 }
 
 // readAll makes a call and reads the answer to its end. One that is not a success is an error.
@@ -190,7 +200,7 @@ func play(t *testing.T, d door, f failure) cell {
 	}
 	base, url := f.make(t, cancel)
 	counted := &counting{RoundTripper: base}
-	err := d.call(ctx, t, counted, url)
+	err := d.open(t, counted, url)(ctx)
 	return cell{counted.attempts.Load(), err == nil}
 }
 
@@ -225,16 +235,17 @@ func TestDoors(t *testing.T) {
 		}
 		lines = append(lines, "| "+strings.Join(append(line, f.why), " | ")+" |")
 	}
-	requireOnPage(t, header, lines)
+	requireOnPage(t, "classification.md", "| first attempt |", lines)
 }
 
-// requireOnPage compares the table that begins with the header, or writes it.
-func requireOnPage(t *testing.T, header string, lines []string) {
+// requireOnPage compares the table whose first cell is given with that of a page, or writes it.
+func requireOnPage(t *testing.T, page, header string, lines []string) {
 	t.Helper()
+	page = filepath.Join("../../docs", page)
 	text, err := os.ReadFile(page)
 	require.NoError(t, err)
 	on := strings.Split(string(text), "\n")
-	first := slices.IndexFunc(on, func(line string) bool { return strings.HasPrefix(line, "| first attempt |") })
+	first := slices.IndexFunc(on, func(line string) bool { return strings.HasPrefix(line, header) })
 	require.GreaterOrEqual(t, first, 0, "no line of %s begins as %q", page, header)
 	last := first
 	for strings.HasPrefix(on[last], "|") {
