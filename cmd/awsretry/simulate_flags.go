@@ -55,6 +55,7 @@ func (s *simulation) define(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.limits, "require", nil, "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated")
 	f.StringVar(&s.fails, "fail", "", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)")
 	f.DurationVar(&s.outage, "outage", 0, "`time` for which all requests fail, from second 30 on (default none)")
+	f.DurationSliceVar(&s.Lose, "lose", nil, "`time` at which all connections are lost, with all requests in flight; may be repeated (default none)")
 	f.StringArrayVar(&s.phases, "phase", nil, "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be repeated")
 	f.DurationVar(&s.Duration, "duration", 0, "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
 	f.DurationVar(&s.Within, "within", 5*time.Second, "`time` in which a call has to succeed to be in time")
@@ -300,6 +301,8 @@ func (s *simulation) check() error {
 		{s.Clients < 1 || s.Clients > sim.MaxOpen, fmt.Sprintf("--clients: must be from 1 to %d", sim.MaxOpen)},
 		{s.Calls < 0, "--calls: must be at least 0"},
 		{s.Within <= 0, "--within: must be above 0s"},
+		{slices.ContainsFunc(s.Lose, func(at time.Duration) bool { return at <= 0 || at >= s.Duration }),
+			fmt.Sprintf("--lose: must be above 0s and before the end of the run at %v", s.Duration)},
 		{wanted > mostCalls, fmt.Sprintf("%s: at most %.0f calls in all runs, not %.0f; --seed plays one run", by, mostCalls, wanted)},
 	} {
 		if wrong.is {

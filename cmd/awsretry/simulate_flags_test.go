@@ -50,6 +50,8 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--fail 0.5..0.5":                          `--fail 0.5..0.5: the second share must be above the first one, and at most 1`,
 		"--fail 0..0.5 --outage 5s":                `--fail 0..0.5: the picture of failures is for a run without --phase and --outage`,
 		"--fail 10%":                               `--fail 10%: must be a share such as 0.1, or two such as 0..0.5`,
+		"--lose 0s":                                `--lose: must be above 0s and before the end of the run at 1m30s`,
+		"--lose 40s --lose 90s":                    `--lose: must be above 0s and before the end of the run at 1m30s`,
 		"--outage -1s":                             `--outage: must be from 0s to 24h0m0s`,
 		"--duration 48h":                           `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s`,
 		"--vs min_delay=30s":                       `--vs min_delay=30s: min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`,

@@ -107,7 +107,7 @@ func quoted(word string) string {
 
 // played returns the flags of the scenario that have a value.
 func (res *result) played() (all []page.Fact) {
-	for _, name := range []string{"limit", "burst", "queue", "clients", "workers", "offered", "calls", "latency", "timeout", "fail", "outage", "phase", "duration", "within", "seed"} {
+	for _, name := range []string{"limit", "burst", "queue", "clients", "workers", "offered", "calls", "latency", "timeout", "fail", "outage", "lose", "phase", "duration", "within", "seed"} {
 		f := res.flags.Lookup(name)
 		value := strings.Trim(f.Value.String(), "[]")
 		if slices.Contains([]string{"", "0s", "false"}, value) || value == "0" && name != "workers" {

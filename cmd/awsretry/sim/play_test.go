@@ -40,6 +40,17 @@ func TestSimulatedClientsBeginTheirCallsByThemselves(t *testing.T) {
 	require.Positive(t, odd, "two clients with the same instants have even numbers")
 }
 
+func TestAllThatIsInFlightIsLostWithItsConnections(t *testing.T) {
+	t.Parallel()
+	s := usual()
+	s.Rate, s.Burst, s.Offered, s.Workers, s.Latency = 1e5, 1e5, 2000, 200, [2]time.Duration{100 * time.Millisecond, 100 * time.Millisecond}
+	s.Lose = []time.Duration{s.Duration / 2, s.Duration/2 + 5*time.Second}
+	v := inStandardMode(standard.Config{})
+	r := play(t, s, v)
+	require.Zero(t, r.FailedShare)
+	require.InDelta(t, 2*175, r.AttemptsPerCall*float64(r.Calls)-float64(r.Calls), 20)
+}
+
 func TestSimulationEndsWhenTooManyCallsAreOpen(t *testing.T) {
 	t.Parallel()
 	s := usual()

@@ -11,6 +11,8 @@ type Scenario struct {
 	Conditions
 	// Phases are the changes, in order. The conditions of a phase hold until the next one begins.
 	Phases []Phase
+	// Lose are the instants at which all connections are lost, and with them the requests that have no answer yet.
+	Lose []time.Duration
 	// Queue makes requests wait their turn instead of being throttled. The service works on each,
 	// even if the caller has gone.
 	Queue bool
@@ -87,6 +89,17 @@ func (s *Scenario) after(from time.Duration, units float64, unit func(c *Conditi
 			return forever
 		}
 	}
+}
+
+// answered returns how long the answer to a request takes that would take so long, and whether its connection is lost before.
+func (s *Scenario) answered(from, latency time.Duration) (took time.Duration, lost bool) {
+	took = latency
+	for _, at := range s.Lose {
+		if wait := at - from; wait > 0 && wait < took {
+			took, lost = wait, true
+		}
+	}
+	return took, lost
 }
 
 // pause is the mean time from one call of a worker to the next.

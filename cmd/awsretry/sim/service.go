@@ -3,7 +3,9 @@ package sim
 import (
 	"context"
 	"math/rand/v2"
+	"net"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
@@ -22,8 +24,8 @@ type World interface {
 type Service struct {
 	// Queues makes requests wait that would be throttled. A caller that gives up leaves the queue.
 	Queues bool
-	// Throttled and Failed are the errors of throttled and of failed requests.
-	Throttled, Failed error
+	// Throttled, Failed and Lost are the errors of requests that are throttled, that fail, and whose connection is lost.
+	Throttled, Failed, Lost error
 
 	scenario Scenario
 	start    time.Time
@@ -43,6 +45,7 @@ type Service struct {
 func NewService(s Scenario, seed uint64, now time.Time) *Service {
 	return &Service{
 		Throttled: ServiceError{Code: "ThrottlingException", Status: 400}, Failed: ServiceError{Code: "InternalServerError", Status: 500},
+		Lost:     &net.OpError{Op: "read", Net: "tcp", Err: syscall.ECONNRESET},
 		scenario: s, start: now, now: s.Conditions, tokens: s.Burst, last: now,
 		random: rand.New(rand.NewPCG(1, seed)), turn: make(chan struct{}, 1),
 	}
@@ -52,6 +55,10 @@ func NewService(s Scenario, seed uint64, now time.Time) *Service {
 func (s *Service) Call(ctx context.Context, w World) (at time.Time, err error) {
 	latency, err := s.admit(ctx, w)
 	at = w.Now()
+	latency, lost := s.scenario.answered(at.Sub(s.start), latency)
+	if lost {
+		err = s.Lost
+	}
 	if slept := w.Sleep(ctx, latency); slept != nil {
 		return at, slept
 	}
