@@ -34,8 +34,11 @@ var _ Observer = SlogObserver{}
 func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	switch {
 	case e.Kind == RetryScheduled:
-		o.log(ctx, o.RetryLevel, "retry", e,
-			slog.String("kind", e.Verdict.Kind().String()), slog.Duration("delay", e.Delay), slog.Int("quota", e.Quota))
+		attrs := []slog.Attr{slog.String("kind", e.Verdict.Kind().String()), slog.Duration("delay", e.Delay), slog.Int("quota", e.Quota)}
+		if e.Lent {
+			attrs = append(attrs, slog.Bool("lent", true))
+		}
+		o.log(ctx, o.RetryLevel, "retry", e, attrs...)
 	case e.Kind == SendWaitBegan && e.Delay >= longWait:
 		o.log(ctx, o.RetryLevel, "waiting for the send rate", e,
 			slog.Duration("delay", e.Delay), slog.Float64("rate", e.Rate), slog.Int("waiting", e.Waiting))

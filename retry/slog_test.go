@@ -19,7 +19,8 @@ func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 	op := retry.Operation{Name: "GetItem", Scope: "orders"}
 	verdict := classify.RetryAs(classify.Throttling)
 	refused, again := retry.RetryRefused, retry.Event{Kind: retry.RetryScheduled, Attempt: 1, Verdict: verdict, Err: errServer}
-	full, hot := again, again
+	full, hot, lent := again, again, again
+	lent.Lent = true
 	full.Operation, full.Scope, full.Delay, full.Quota = op, op.Key(), time.Second, 495
 	hot.Err = hotKeyError{[]classify.Reason{{Reach: classify.ReachPart, Word: "HotKey"}}}
 	wait := retry.Event{Kind: retry.SendWaitBegan, Attempt: 1, Delay: time.Second, Rate: 0.5, Waiting: 2}
@@ -34,6 +35,7 @@ func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 		want  string
 	}{
 		{0, full, "INFO msg=retry kind=throttling delay=1s quota=495 attempt=1 operation=GetItem scope=orders error=status"},
+		{0, lent, "INFO msg=retry kind=throttling delay=0s quota=0 lent=true attempt=1 error=status"},
 		{slog.LevelDebug, again, "DEBUG msg=retry kind=throttling delay=0s quota=0 attempt=1 error=status"},
 		{0, hot, "INFO msg=retry kind=throttling delay=0s quota=0 attempt=1 throttled_by=\"[HotKey (part)]\" error=\"hot key\""},
 		{0, wait, "INFO msg=\"waiting for the send rate\" delay=1s rate=0.5 waiting=2 attempt=1"},

@@ -130,6 +130,14 @@ func resetFrom5To25(at time.Duration, _ float64) fault {
 	return none
 }
 
+// resetTogether resets the connections of the first instants, a little later.
+func resetTogether(at time.Duration, _ float64) fault {
+	if at < time.Millisecond {
+		return resetLater
+	}
+	return none
+}
+
 // The ways of a program to end an attempt that takes longer than a second.
 func wholeTimeout(c *awshttp.BuildableClient) aws.HTTPClient { return c.WithTimeout(time.Second) }
 
@@ -173,6 +181,7 @@ func trials() []trial {
 		{name: "away for 20 s, beside another table", lasts: 35 * s, tables: beside(demand{away: away, open: 10}, demand{fails: 0.05, open: 10})},
 		{name: "away for the first 20 s", lasts: 30 * s, tables: alone(demand{away: [2]time.Duration{1, 20 * s}, workers: 2})},
 		{name: "all connections reset for 20 s", lasts: 30 * s, faults: resetFrom5To25, connect: wholeTimeout, tables: alone(demand{open: 5})},
+		{name: "all connections reset at once", lasts: 5 * s, faults: resetTogether, connect: wholeTimeout, tables: alone(demand{burst: 100})},
 		{name: "20 % of connections reset", lasts: 20 * s, faults: everyFifth(reset), connect: wholeTimeout, tables: alone(demand{workers: 2})},
 		{name: "20 % reset in the body", lasts: 20 * s, faults: everyFifth(resetInBody), connect: wholeTimeout, tables: alone(demand{workers: 2})},
 		{name: "20 % stall, `WithTimeout` of 1 s", lasts: 20 * s, faults: everyFifth(silence), connect: wholeTimeout, tables: alone(demand{workers: 4})},

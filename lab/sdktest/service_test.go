@@ -32,6 +32,7 @@ const (
 	internal      fault = "500"
 	unavailable   fault = "503"
 	reset         fault = "reset"
+	resetLater    fault = "reset after a while"
 	closed        fault = "close"
 	resetInBody   fault = "reset in mid-body"
 	closedInBody  fault = "close in mid-body"
@@ -228,12 +229,15 @@ func (s *service) cut(w http.ResponseWriter, r *http.Request, body []byte, f fau
 		return
 	}
 	defer func() { _ = conn.Close() }()
+	if f == resetLater {
+		pause(100 * time.Millisecond)
+	}
 	if f == resetInBody || f == closedInBody {
 		contentType, text := s.handle(r, body)
 		text += strings.Repeat(" ", 100)
 		_, _ = fmt.Fprintf(conn, "HTTP/1.1 200 OK\r\nContent-Type: %s\r\nContent-Length: %d\r\n\r\n%s", contentType, len(text), text[:len(text)/8])
 	}
-	if f == reset || f == resetInBody {
+	if f == reset || f == resetLater || f == resetInBody {
 		switch conn := conn.(type) {
 		case *net.TCPConn:
 			_ = conn.SetLinger(0)

@@ -32,6 +32,7 @@ const (
 	outcomeKey  = attribute.Key("awsretry.outcome")
 	limitKey    = attribute.Key("awsretry.limit")
 	quotaKey    = attribute.Key("awsretry.quota")
+	lentKey     = attribute.Key("awsretry.lent")
 	reachKey    = attribute.Key("awsretry.reach")
 	reasonKey   = attribute.Key("awsretry.reason")
 	scopeKey    = attribute.Key("awsretry.scope")

@@ -122,7 +122,7 @@ func (t *Telemetry) Observe(ctx context.Context, e retry.Event) {
 		t.operationEnded(ctx, &e)
 	case retry.RetryScheduled:
 		addEvent(ctx, &e, "awsretry.retry", delayKey.Float64(seconds(e.Delay)),
-			kindKey.String(e.Verdict.Kind().String()), quotaKey.Int(e.Quota))
+			kindKey.String(e.Verdict.Kind().String()), quotaKey.Int(e.Quota), lentKey.Bool(e.Lent))
 	case retry.RetryRefused:
 		reason := reasonKey.String(e.Outcome())
 		t.refused.Add(ctx, 1, t.labelsOf(&e.Operation).with(reason).add...)

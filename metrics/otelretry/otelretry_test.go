@@ -196,7 +196,7 @@ func TestASpanGetsEvents(t *testing.T) {
 				Kind: retry.RetryScheduled, Attempt: 2, Delay: 1500 * time.Millisecond, Quota: 495,
 				Err: throttled, Verdict: classify.RetryAs(classify.Throttling),
 			},
-			[]string{"awsretry.retry", "awsretry.delay=1.5", "awsretry.kind=throttling", "awsretry.quota=495", "awsretry.attempt=2", "error.type=Throttled"},
+			[]string{"awsretry.retry", "awsretry.delay=1.5", "awsretry.kind=throttling", "awsretry.quota=495", "awsretry.lent=false", "awsretry.attempt=2", "error.type=Throttled"},
 		},
 		"send wait": {
 			retry.Event{Kind: retry.SendWaitEnded, Attempt: 1, Delay: 250 * time.Millisecond},
