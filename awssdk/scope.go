@@ -2,8 +2,12 @@ package awssdk
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"reflect"
 	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 
 	"github.com/awsretry/awsretry/retry"
@@ -14,6 +18,37 @@ import (
 // call may belong to the scope too. An empty name changes nothing.
 func WithScope(ctx context.Context, name string) context.Context {
 	return context.WithValue(ctx, scopeKey{}, name)
+}
+
+// OperationOf returns the operation of a call with this input by a client that is made from cfg, for a loop around such calls, as
+// [retry.SendAll] is. It has the scope that the calls have, also by [WithOperation] and [WithScope]; its Unpaced is true, because
+// the client takes the send tokens. service is the constant ServiceID of the client's package, and input a pointer to the input
+// of one of its operations, of which only what names the resource counts. Where AWS counts by account, OperationOf asks the
+// credentials of cfg for theirs. It returns their error, and one if cfg has no retryer of [Install]. For a client with
+// a region or credentials of its own, set them in a copy of cfg.
+func OperationOf(ctx context.Context, cfg aws.Config, service string, input any) (retry.Operation, error) {
+	r, ok := retryerOf(cfg)
+	if !ok {
+		return retry.Operation{}, errors.New("awssdk: OperationOf: the config has no retryer of this module")
+	}
+	of := reflect.TypeOf(input)
+	if of == nil || of.Kind() != reflect.Pointer || !strings.HasSuffix(of.Elem().Name(), "Input") {
+		return retry.Operation{}, fmt.Errorf("awssdk: OperationOf: %T is no pointer to the input of an operation", input)
+	}
+	account := ""
+	if cfg.Credentials != nil && !aws.IsCredentialsProvider(cfg.Credentials, (*aws.AnonymousCredentials)(nil)) {
+		credentials, err := cfg.Credentials.Retrieve(ctx)
+		if err != nil {
+			return retry.Operation{}, fmt.Errorf("awssdk: OperationOf: credentials: %w", err)
+		}
+		account = credentials.AccountID
+	}
+	ctx = awsmiddleware.SetServiceID(ctx, service)
+	ctx = awsmiddleware.SetRegion(ctx, cfg.Region)
+	ctx = awsmiddleware.SetOperationName(ctx, strings.TrimSuffix(of.Elem().Name(), "Input"))
+	op := r.forService(service).operationOf(ctx, input, attemptHeader{}, account)
+	op.Unpaced = true
+	return op, nil
 }
 
 type scopeKey struct{}

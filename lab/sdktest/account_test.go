@@ -283,8 +283,7 @@ func TestTableHasOneScopeByNameAndByARN(t *testing.T) {
 		}},
 	} {
 		for _, tables := range [][]string{{"orders", own, other, own, "orders"}, {own, other, "orders", other}} {
-			created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
-				cfg.Credentials = inAccount(c.account)
+			created := scopesAround(t, inAccount(c.account), func(ctx context.Context, cfg aws.Config) {
 				for _, table := range tables {
 					_ = getItem(dynamodb.NewFromConfig(cfg), table)(ctx) // all clients agree
 				}
@@ -296,8 +295,7 @@ func TestTableHasOneScopeByNameAndByARN(t *testing.T) {
 
 func TestWithAccountCountsMoreThanInputsAndCredentials(t *testing.T) {
 	t.Parallel()
-	created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
-		cfg.Credentials = inAccount(theirs)
+	created := scopesAround(t, inAccount(theirs), func(ctx context.Context, cfg aws.Config) {
 		_ = getItem(dynamodb.NewFromConfig(cfg), "orders")(ctx)
 		queues := sqs.NewFromConfig(cfg)
 		for _, account := range []string{ours, theirs} {

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	dynamotypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/kinesis"
@@ -171,7 +172,7 @@ func (s *stream) putting(t *testing.T, rival rival) func(ctx context.Context, ke
 		if !rival.ours {
 			return putByLoop(ctx, client, "clicks", records, inCall)
 		}
-		sent, _ := putRecords(ctx, strategyOf(t, cfg), client, "clicks", records, inCall)
+		sent, _ := putRecords(ctx, cfg, client, "clicks", records, inCall)
 		for _, one := range sent {
 			if one.Err != nil {
 				left++
@@ -224,27 +225,27 @@ func TestBatchesOfThreeServicesAreSentAgain(t *testing.T) {
 	same := func(a, b write) bool { return reflect.DeepEqual(a.PutRequest.Item["id"], b.PutRequest.Item["id"]) }
 	for name, c := range map[string]struct {
 		answers []string
-		send    func(ctx context.Context, s retry.Strategy, cfg aws.Config) (entries int, err error)
+		send    func(ctx context.Context, cfg aws.Config) (entries int, err error)
 	}{
 		"PutRecords": {[]string{
 			`{"FailedRecordCount":1,"Records":[{"SequenceNumber":"1","ShardId":"0"},{"ErrorCode":"ProvisionedThroughputExceededException"}]}`,
 			`{"FailedRecordCount":0,"Records":[{"SequenceNumber":"2","ShardId":"0"}]}`,
-		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+		}, func(ctx context.Context, cfg aws.Config) (int, error) {
 			records := []record{{PartitionKey: aws.String("a"), Data: []byte("x")}, {PartitionKey: aws.String("b"), Data: []byte("x")}}
-			sent, err := putRecords(ctx, s, kinesis.NewFromConfig(cfg), "clicks", records, 500)
+			sent, err := putRecords(ctx, cfg, kinesis.NewFromConfig(cfg), "clicks", records, 500)
 			return len(sent), err
 		}},
 		"BatchWriteItem": {[]string{
 			`{"UnprocessedItems":{"orders":[{"PutRequest":{"Item":{"id":{"S":"b"}}}}]}}`, `{"UnprocessedItems":{}}`,
-		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
-			sent, err := writeItems(ctx, s, dynamodb.NewFromConfig(cfg), "orders", []write{key("a"), key("b")}, same)
+		}, func(ctx context.Context, cfg aws.Config) (int, error) {
+			sent, err := writeItems(ctx, cfg, dynamodb.NewFromConfig(cfg), "orders", []write{key("a"), key("b")}, same)
 			return len(sent), err
 		}},
 		"SendMessageBatch": {[]string{
 			`{"Successful":[],"Failed":[{"Id":"b","Code":"RequestThrottled","SenderFault":false}]}`, `{"Successful":[],"Failed":[]}`,
-		}, func(ctx context.Context, s retry.Strategy, cfg aws.Config) (int, error) {
+		}, func(ctx context.Context, cfg aws.Config) (int, error) {
 			messages := []message{{Id: aws.String("a"), MessageBody: aws.String("x")}, {Id: aws.String("b"), MessageBody: aws.String("x")}}
-			sent, err := sendMessages(ctx, s, sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.DisableMessageChecksumValidation = true }), "http://service.test/1/q", messages)
+			sent, err := sendMessages(ctx, cfg, sqs.NewFromConfig(cfg, func(o *sqs.Options) { o.DisableMessageChecksumValidation = true }), "http://service.test/1/q", messages)
 			return len(sent), err
 		}},
 	} {
@@ -257,17 +258,17 @@ func TestBatchesOfThreeServicesAreSentAgain(t *testing.T) {
 				}), hermetic(awsretry.WithMode(awsretry.ModeAdaptive)))
 				strategy, ok := awssdk.StrategyOf(cfg)
 				require.True(t, ok)
-				entries, err := c.send(t.Context(), strategy, cfg)
+				cfg.Credentials = credentials.StaticCredentialsProvider{
+					Value: aws.Credentials{AccessKeyID: "ID", SecretAccessKey: "SECRET", AccountID: "111122223333"},
+				}
+				entries, err := c.send(t.Context(), cfg)
 				require.NoError(t, err)
 				require.Equal(t, 2, entries)
 				require.Equal(t, 2, calls)
-				limited := 0
-				for _, scope := range strategy.Snapshot().Scopes {
-					if scope.Limited {
-						limited++
-					}
-				}
-				require.Equal(t, 1, limited, "the throttle inside of the success is heard, once")
+				scopes := strategy.Snapshot().Scopes
+				require.Len(t, scopes, 2, "that of the zero operation, and one that the loop and its calls share")
+				require.True(t, scopes[1].Limited, "the throttle inside of the success is heard")
+				require.NotEmpty(t, scopes[1].Key.Region)
 			})
 		})
 	}

@@ -83,7 +83,7 @@ func Example_fleetInOneLine() {
 	// Output: <nil> <nil> adaptive
 }
 
-// The three functions that docs/clients.md points to. Each has fifteen lines.
+// The three functions that docs/clients.md points to.
 
 type (
 	record  = kinesistypes.PutRecordsRequestEntry
@@ -92,8 +92,12 @@ type (
 )
 
 // putRecords puts records into a stream, so many at once, and returns their sequence numbers.
-func putRecords(ctx context.Context, s retry.Strategy, client *kinesis.Client, stream string, records []record, atOnce int) ([]retry.Sent[string], error) {
-	op := retry.Operation{Service: "kinesis", Resource: stream, Unpaced: true}
+func putRecords(ctx context.Context, cfg aws.Config, client *kinesis.Client, stream string, records []record, atOnce int) ([]retry.Sent[string], error) {
+	s, _ := awssdk.StrategyOf(cfg)
+	op, err := awssdk.OperationOf(ctx, cfg, kinesis.ServiceID, &kinesis.PutRecordsInput{StreamName: &stream})
+	if err != nil {
+		return nil, err
+	}
 	batch := retry.Batch[record]{Entries: records, MaxEntries: atOnce}
 	return retry.SendAll(ctx, s, op, batch, func(ctx context.Context, some []record) ([]retry.Sent[string], error) {
 		out, err := client.PutRecords(ctx, &kinesis.PutRecordsInput{StreamName: &stream, Records: some})
@@ -113,8 +117,12 @@ func putRecords(ctx context.Context, s retry.Strategy, client *kinesis.Client, s
 var errUnprocessed = errors.New("unprocessed")
 
 // writeItems writes into a table. same reports whether two writes are of one key.
-func writeItems(ctx context.Context, s retry.Strategy, client *dynamodb.Client, table string, items []write, same func(a, b write) bool) ([]retry.Sent[struct{}], error) {
-	op := retry.Operation{Service: "dynamodb", Resource: table, Unpaced: true}
+func writeItems(ctx context.Context, cfg aws.Config, client *dynamodb.Client, table string, items []write, same func(a, b write) bool) ([]retry.Sent[struct{}], error) {
+	s, _ := awssdk.StrategyOf(cfg)
+	op, err := awssdk.OperationOf(ctx, cfg, dynamodb.ServiceID, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]write{table: items}})
+	if err != nil {
+		return nil, err
+	}
 	batch := retry.Batch[write]{Entries: items, MaxEntries: 25}
 	return retry.SendAll(ctx, s, op, batch, func(ctx context.Context, some []write) ([]retry.Sent[struct{}], error) {
 		out, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]write{table: some}})
@@ -132,8 +140,12 @@ func writeItems(ctx context.Context, s retry.Strategy, client *dynamodb.Client, 
 }
 
 // sendMessages sends messages, each with an Id of its own, to a queue.
-func sendMessages(ctx context.Context, s retry.Strategy, client *sqs.Client, queue string, messages []message) ([]retry.Sent[struct{}], error) {
-	op := retry.Operation{Service: "sqs", Resource: queue, Unpaced: true}
+func sendMessages(ctx context.Context, cfg aws.Config, client *sqs.Client, queue string, messages []message) ([]retry.Sent[struct{}], error) {
+	s, _ := awssdk.StrategyOf(cfg)
+	op, err := awssdk.OperationOf(ctx, cfg, sqs.ServiceID, &sqs.SendMessageBatchInput{QueueUrl: &queue})
+	if err != nil {
+		return nil, err
+	}
 	batch := retry.Batch[message]{Entries: messages, MaxEntries: 10}
 	return retry.SendAll(ctx, s, op, batch, func(ctx context.Context, some []message) ([]retry.Sent[struct{}], error) {
 		out, err := client.SendMessageBatch(ctx, &sqs.SendMessageBatchInput{QueueUrl: &queue, Entries: some})

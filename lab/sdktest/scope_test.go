@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awsmiddleware "github.com/aws/aws-sdk-go-v2/aws/middleware"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -18,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/sns"
 	"github.com/aws/aws-sdk-go-v2/service/sqs"
 	"github.com/aws/aws-sdk-go-v2/service/sts"
+	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
@@ -36,6 +38,36 @@ func scopesOf(t *testing.T, call func(ctx context.Context, cfg aws.Config), opts
 	})
 	cfg := installed(t, newScript(say(400, "")), append(opts, hermetic(awsretry.WithObserver(observer)))...)
 	call(t.Context(), cfg)
+	return created
+}
+
+// scopesAround is scopesOf with credentials, or nil, for calls whose scopes loops around them have too, by OperationOf.
+func scopesAround(
+	t *testing.T, provider aws.CredentialsProvider, call func(ctx context.Context, cfg aws.Config), opts ...awssdk.Option,
+) []retry.Operation {
+	t.Helper()
+	var around []retry.Operation
+	created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
+		if provider != nil {
+			cfg.Credentials = provider
+		}
+		bare := cfg.Copy()
+		cfg.APIOptions = append(cfg.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("around", func(
+				ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+			) (middleware.InitializeOutput, middleware.Metadata, error) {
+				op, err := awssdk.OperationOf(ctx, bare, awsmiddleware.GetServiceID(ctx), in.Parameters)
+				require.NoError(t, err)
+				require.True(t, op.Unpaced)
+				if !slices.Contains(keysOf(around), op.Key().String()) {
+					around = append(around, op)
+				}
+				return next.HandleInitialize(ctx, in)
+			}), middleware.After)
+		})
+		call(ctx, cfg)
+	}, opts...)
+	require.Equal(t, keysOf(created), keysOf(around))
 	return created
 }
 
@@ -193,7 +225,7 @@ func TestScopeIsWhatAWSCounts(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			created := scopesOf(t, c.call)
+			created := scopesAround(t, nil, c.call)
 			require.Len(t, created, 1)
 			require.Equal(t, c.want, created[0].Key().String())
 		})
@@ -228,7 +260,7 @@ func TestProgramMayChooseTheScope(t *testing.T) {
 		{byService, "", account + "/dynamodb/eu-central-1", ""},
 		{byTable, "tenant 7", "tenant 7", ""}, // the context counts more
 	} {
-		created := scopesOf(t, func(ctx context.Context, cfg aws.Config) {
+		created := scopesAround(t, nil, func(ctx context.Context, cfg aws.Config) {
 			client := dynamodb.NewFromConfig(cfg)
 			ctx = awssdk.WithScope(ctx, c.named)
 			_, _ = client.Scan(ctx, &dynamodb.ScanInput{TableName: aws.String(arn)})
