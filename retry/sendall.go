@@ -88,10 +88,11 @@ type Sent[R any] struct {
 // together.
 //
 // The attempts that the strategy or [Operation.MaxAttempts] allows are those of an entry. An attempt
-// that throttles an entry and writes another does not count for it: the service makes progress, and the
-// entry waits for its turn. In adaptive mode the backoff then starts again. It is the shorter one of
-// failures other than throttles, unless an attempt of the scope waits for a send token. If one attempt is
-// allowed, nothing is sent again.
+// that throttles an entry and writes another does not count for it, and neither does the next one if it
+// throttles all: the service makes progress, and the entry waits for its turn. In adaptive mode the backoff then starts again. It is the shorter one of
+// failures other than throttles, unless an attempt of the scope waits for a send token. In standard mode
+// it lies between those two, by the square of the share that was throttled. If one attempt is allowed,
+// nothing is sent again.
 //
 // SendAll goes on after a call whose entries failed for good, and after one that the strategy gave up if
 // it wrote some entries. It ends when the strategy gives up a call that wrote none, when send returns an
@@ -148,6 +149,7 @@ type sending[T, R any] struct {
 	attempts int            // that an entry may have
 	pending  []pendingEntry // of the present call, those that are not done
 	wrote    int            // entries of the present call
+	early    bool           // whether the last attempt wrote some, after which the next one comes early
 }
 
 // pendingEntry is an entry that is not done.
@@ -167,12 +169,12 @@ func (e *pendingEntry) again(most int, v classify.Verdict) bool {
 // call sends n entries from first on, and retries some. It returns the error that ends SendAll, or nil
 // to go on.
 func (s *sending[T, R]) call(ctx context.Context, first, n int) error {
-	s.pending, s.wrote = s.pending[:0], 0
+	s.pending, s.wrote, s.early = s.pending[:0], 0, false
 	for i := range n {
 		s.pending = append(s.pending, pendingEntry{index: first + i})
 	}
 	if s.op.MaxAttempts = s.attempts; s.attempts > 1 {
-		s.op.MaxAttempts += min(n-1, math.MaxInt-s.attempts) // each attempt writes an entry or counts for all
+		s.op.MaxAttempts += min(2*(n-1), math.MaxInt-s.attempts) // each attempt writes an entry, or follows one that did, or counts for all
 	}
 	l := loop{strategy: s.strategy}
 	_, err := run(ctx, &l, &s.op, func(ctx context.Context) (struct{}, error) {
@@ -229,7 +231,7 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 		}
 		switch {
 		case final:
-		case throttled && progress || e.again(s.attempts, verdict):
+		case throttled && (progress || s.early) || e.again(s.attempts, verdict):
 			again = append(again, e)
 			if failure == nil || throttled && kind.Kind() != classify.Throttling {
 				failure, of, kind = failed, failed, verdict
@@ -238,7 +240,7 @@ func (s *sending[T, R]) attempt(ctx context.Context, l *loop) error {
 			last, lastVerdict = failed, verdict
 		}
 	}
-	s.pending = again
+	s.pending, s.early = again, progress
 	l.result = Result{Throttled: throttles, Entries: len(entries)}
 	switch {
 	case failure != nil && progress:

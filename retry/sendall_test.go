@@ -77,11 +77,21 @@ func textOf(sent []retry.Sent[string]) string {
 	return strings.Join(words, " ")
 }
 
+// lefts are the longest delays after attempts that throttled so many of so many entries.
+func lefts(counts ...float64) (delays []time.Duration) {
+	for n := 0; n < len(counts); n += 2 {
+		share := counts[n] / counts[n+1]
+		base := 50*time.Millisecond + time.Duration(float64(950*time.Millisecond)*share*share)
+		delays = append(delays, min(base<<(n/2), 20*time.Second))
+	}
+	return delays
+}
+
 func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 	t.Parallel()
 	const second = time.Second
 	type errs = map[string][]error
-	again := repeated(errTooFast, 5)
+	again := repeated(errTooFast, 9)
 	unavailable := retry.Mark(errors.New("unavailable"), classify.Transient)
 	largest := strconv.Itoa(math.MaxInt)
 	once := &classify.JudgedError{Verdict: classify.RetryAs(classify.Transient).AtMost(1), Err: errors.New("once")}
@@ -109,7 +119,7 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 		},
 		{
 			name: "some throttled", entries: "a b c d", max: 3, errs: errs{"a": again[:1], "c": again[:2]},
-			calls: "a b c,a c,c,d", waits: seconds(1, 2), sent: "A B C D",
+			calls: "a b c,a c,c,d", waits: lefts(2, 3, 1, 2), sent: "A B C D",
 		},
 		{
 			name: "one invalid and one throttled", entries: "a b", errs: errs{"a": again[:1], "b": {errInvalid}},
@@ -117,7 +127,7 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 		},
 		{
 			name: "throttled too often, others written", entries: "a b c", max: 2, errs: errs{"a": again},
-			calls: "a b,a,a,a,c", waits: seconds(1, 2, 4), sent: "ThrottlingException B C", err: "0 1: made up",
+			calls: "a b,a,a,a,a,c", waits: lefts(1, 2, 1, 1, 1, 1, 1, 1), sent: "ThrottlingException B C", err: "0 1: made up",
 		},
 		{
 			name: "throttled too often, none written", entries: "a b c", max: 1, errs: errs{"b": again}, calls: "a,b,b,b",
@@ -139,23 +149,23 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 		},
 		{
 			name: "a call fails for good after it wrote some", entries: "a b c", max: 2, errs: errs{"b": again},
-			whole: []error{nil, errInvalid}, calls: "a b,b", waits: seconds(1),
+			whole: []error{nil, errInvalid}, calls: "a b,b", waits: lefts(1, 2),
 			sent: "A ValidationException! ValidationException", err: "1 1: made up",
 		},
 		{
 			name: "each attempt writes one", entries: "a b c d e",
 			errs:  errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": again[:4]},
-			calls: "a b c d e,b c d e,c d e,d e,e", waits: seconds(1, 2, 4, 8), sent: "A B C D E",
+			calls: "a b c d e,b c d e,c d e,d e,e", waits: lefts(4, 5, 3, 4, 2, 3, 1, 2), sent: "A B C D E",
 		},
 		{
 			name: "attempts that write none count, between others that write one", entries: "a b c",
-			errs: errs{"a": again[:1], "b": again[:3], "c": again}, calls: "a b c,a b c,b c,b c,c",
-			waits: seconds(1, 2, 4, 8), sent: "A B ThrottlingException", err: "0 1: made up",
+			errs: errs{"a": again[:1], "b": again[:3], "c": again}, calls: "a b c,a b c,b c,b c,c,c,c",
+			waits: lefts(3, 3, 2, 3, 2, 2, 1, 2, 1, 1, 1, 1), sent: "A B ThrottlingException", err: "0 1: made up",
 		},
 		{
 			name: "an entry fails by itself too often, and another waits for its turn", entries: "a b c d e",
 			errs:  errs{"b": again[:1], "c": again[:2], "d": again[:3], "e": repeated(unavailable, 4)},
-			calls: "a b c d e,b c d e,c d e,d", waits: seconds(1, 2, 4), sent: "A B C D left", err: "0 1: unavailable",
+			calls: "a b c d e,b c d e,c d e,d", waits: lefts(3, 5, 2, 4, 1, 3), sent: "A B C D left", err: "0 1: unavailable",
 		},
 		{
 			name: "a limit for one sort of failure", entries: "a b", errs: errs{"a": again[:2], "b": {once, once}},
@@ -164,7 +174,7 @@ func TestOnlyWhatFailedIsSentAgain(t *testing.T) {
 		{
 			name: "a call fails too often in all", entries: "a b", errs: errs{"a": again},
 			whole: []error{unavailable, nil, unavailable, unavailable}, calls: "a b,a b,a,a",
-			waits: []time.Duration{second / 20, 2 * second, second / 5}, sent: "left B", err: "0 1: unavailable",
+			waits: []time.Duration{second / 20, 575 * time.Millisecond, second / 5}, sent: "left B", err: "0 1: unavailable",
 		},
 		{
 			name: "one attempt allowed", entries: "a b c", max: 2, op: retry.Operation{MaxAttempts: 1},

@@ -16,9 +16,10 @@ type judgment struct {
 	failure   error // without a mark that has a reason and is the outermost error; nil after a success
 	before    error // the failure of the attempt before
 	verdict   classify.Verdict
-	throttled bool  // as the limiter sees it, so not by a hard quota
-	partly    bool  // throttled in a part of the scope
-	rule      error // why there is no retry even if the verdict asks for one; or nil
+	throttled bool    // as the limiter sees it, so not by a hard quota
+	partly    bool    // throttled in a part of the scope
+	left      float64 // share of the entries of a batch that were throttled, if others were written
+	rule      error   // why there is no retry even if the verdict asks for one; or nil
 }
 
 // judge judges a failure. If a mark keeps the failure from being retried, judge also judges the marked error: the
@@ -176,19 +177,21 @@ func (o *operation) roomForRetry(ctx context.Context, delay time.Duration) (wait
 // backoff returns the bare delay before the retry that follows a failure, the least one with the hint of the
 // server, and the one to take if there is room for it.
 //
-// Where send tokens pace them, delays grow with the attempts since one that wrote entries of a batch. The entries that it left
-// wait as after other failures if no attempt waits for a token: few callers could not use the rate otherwise.
+// Where send tokens pace them, delays grow with the attempts since one that wrote entries of a batch.
 func (o *operation) backoff() (bare, least, delay time.Duration) {
 	config := &o.engine.config
 	if o.plan.Backoff != nil {
 		bare = o.plan.Backoff(o.made, o.found.failure)
 	} else {
-		base, paced := o.plan.Base, o.wrote == o.made && o.scope.Limiter.State().Waiting == 0
-		if o.found.verdict.Kind() == classify.Throttling && !paced {
-			base = o.plan.ThrottlingBase
+		base, grown := o.plan.Base, o.made-1
+		if o.found.verdict.Kind() == classify.Throttling {
+			base = o.throttlingBase()
+		}
+		if o.scope.Limiter != nil {
+			grown -= o.wrote
 		}
 		shape := backoff.Exponential{Max: o.plan.MaxBackoff, Jitter: config.Jitter}
-		bare = max(shape.Delay(o.made-1-o.wrote, base, o.granted.delay, config.Random()), o.plan.MinDelay)
+		bare = max(shape.Delay(grown, base, o.granted.delay, config.Random()), o.plan.MinDelay)
 	}
 	hint, hinted := o.found.verdict.Hint()
 	switch {
@@ -200,6 +203,21 @@ func (o *operation) backoff() (bare, least, delay time.Duration) {
 		return bare, bare, backoff.HintInWindow(bare, hint)
 	default:
 		return bare, bare, backoff.HintAsFloor(bare, hint, config.MaxHint)
+	}
+}
+
+// throttlingBase returns the base of the delay after a throttle. After an attempt that wrote some entries of a batch, few callers
+// could not use the rate of the service with it. What that attempt left waits as after other failures if send tokens pace it and
+// no attempt waits for one; without send tokens it waits the longer, the larger its share is.
+func (o *operation) throttlingBase() time.Duration {
+	base, most := o.plan.Base, o.plan.ThrottlingBase
+	switch {
+	case o.wrote != o.made, o.scope.Limiter != nil && o.scope.Limiter.State().Waiting > 0:
+		return most
+	case o.scope.Limiter == nil:
+		return base + time.Duration(float64(most-base)*o.found.left*o.found.left)
+	default:
+		return base
 	}
 }
 

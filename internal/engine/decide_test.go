@@ -53,7 +53,9 @@ func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {
 	}{
 		"adaptive":               {true, standard.Full, []time.Duration{second, 2 * second, short, short, second, 2 * second}},
 		"adaptive, decorrelated": {true, standard.Decorrelated, []time.Duration{3 * second, 9 * second, 3 * short, 3 * short, 3 * second, 9 * second}},
-		"standard, without pace": {false, standard.Full, []time.Duration{second, 2 * second, 4 * second, 8 * second, 16 * second, 20 * second}},
+		"standard, by the share": {false, standard.Full, []time.Duration{
+			second, 2 * second, 4 * (short + (second-short)/16), 8 * (short + (second-short)/16), 16 * second, 20 * second,
+		}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

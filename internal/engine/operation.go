@@ -39,7 +39,7 @@ type operation struct {
 	limited  bool              // whether attempts take send tokens
 	ctx      context.Context   //nolint:containedctx // it belongs to the operation and ends with it
 	made     int               // attempts, as far as the present call knows
-	wrote    int               // the last attempt with a limiter that wrote some entries of a batch while others were throttled
+	wrote    int               // the last attempt that wrote some entries of a batch while others were throttled
 	found    judgment          // of the last attempt that was judged
 	sent     time.Time         // when the current attempt got its send token
 	loans    uint32            // of the quota when the current attempt was granted or sent, see limit.Quota.Lend
@@ -270,9 +270,10 @@ func (r *record) fail(failure error) {
 
 // report reports an attempt to the limiter, if it was made and takes send tokens, and to the observer.
 func (r *record) report(result retry.Result) {
-	if r.found.throttled && r.scope.Limiter != nil {
+	if r.found.throttled {
 		if batch, ok := wire.As[wire.EntryError](r.found.failure); ok && batch.Throttled > 0 {
 			r.wrote, r.granted.delay = r.made, 0
+			r.found.left = float64(batch.Throttled) / float64(batch.Entries)
 			r.found.throttled = r.limited && r.scope.Throttled(batch.Throttled, batch.Entries)
 		}
 	}
