@@ -1,13 +1,19 @@
 package classify
 
-// What a number of a system call means on Windows.
+import "syscall"
+
+// What a number of a system call means.
 const (
 	Disconnected = disconnected
 	TimedOut     = timedOut
 )
 
-// WindowsErrno is for tests on other systems.
-func WindowsErrno(n uintptr) facet { return windowsErrno(n) }
+// MeansOf is what a number of a system call means, on Windows or on this system.
+func MeansOf(e syscall.Errno, windows bool) facet {
+	f := facts{}
+	f.addErrno(e, windows)
+	return f.said
+}
 
 // KindIn is for kinds that the table does not have at present.
 func KindIn(services, service string) Kind { return kindIn(services, service) }

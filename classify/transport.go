@@ -9,6 +9,7 @@ import (
 	"net/url"
 	"os"
 	"runtime"
+	"slices"
 	"syscall"
 
 	"github.com/awsretry/awsretry/internal/wire"
@@ -60,35 +61,34 @@ func ofLookup(lookup *net.DNSError) Verdict {
 	}
 }
 
-// windowsErrno says what a number means on Windows. There the constants of the
-// syscall package are made up: a connection that the peer reset is not
-// syscall.ECONNRESET, and WSAETIMEDOUT is not a timeout for syscall.Errno. The numbers
-// are those of winerror.h.
-func windowsErrno(n uintptr) facet {
-	switch n {
-	case 64, // ERROR_NETNAME_DELETED
-		109,   // ERROR_BROKEN_PIPE
-		232,   // ERROR_NO_DATA: the pipe is being closed
-		1225,  // ERROR_CONNECTION_REFUSED
-		1231,  // ERROR_NETWORK_UNREACHABLE
-		1232,  // ERROR_HOST_UNREACHABLE
-		1236,  // ERROR_CONNECTION_ABORTED
-		10050, // WSAENETDOWN
-		10051, // WSAENETUNREACH
-		10052, // WSAENETRESET
-		10053, // WSAECONNABORTED
-		10054, // WSAECONNRESET
-		10058, // WSAESHUTDOWN
-		10061, // WSAECONNREFUSED
-		10064, // WSAEHOSTDOWN
-		10065: // WSAEHOSTUNREACH
-		return disconnected
-	case 121, // ERROR_SEM_TIMEOUT
-		1460,  // ERROR_TIMEOUT
-		10060: // WSAETIMEDOUT
-		return timedOut
-	default:
-		return 0
+// errno is what a system call says of a connection or of the network, by its name on Unix, and by the numbers of
+// winerror.h. On Windows the constants of package syscall are made up: a connection that the peer reset is not
+// syscall.ECONNRESET, and WSAETIMEDOUT is not a timeout for syscall.Errno.
+type errno struct {
+	name    syscall.Errno
+	windows [3]syscall.Errno
+	means   facet
+}
+
+// errnos is the table of all systems.
+func errnos() [16]errno {
+	return [...]errno{
+		{syscall.ETIMEDOUT, [3]syscall.Errno{10060, 121, 1460}, timedOut},   // also ERROR_SEM_TIMEOUT, ERROR_TIMEOUT
+		{syscall.ECONNREFUSED, [3]syscall.Errno{10061, 1225}, disconnected}, // ERROR_CONNECTION_REFUSED
+		{syscall.ECONNRESET, [3]syscall.Errno{10054, 64}, disconnected},     // ERROR_NETNAME_DELETED
+		{syscall.ECONNABORTED, [3]syscall.Errno{10053, 1236}, disconnected}, // ERROR_CONNECTION_ABORTED
+		{syscall.EPIPE, [3]syscall.Errno{109, 232}, disconnected},           // ERROR_BROKEN_PIPE, ERROR_NO_DATA
+		{syscall.ENETUNREACH, [3]syscall.Errno{10051, 1231}, disconnected},  // ERROR_NETWORK_UNREACHABLE
+		{syscall.EHOSTUNREACH, [3]syscall.Errno{10065, 1232}, disconnected}, // ERROR_HOST_UNREACHABLE
+		{syscall.ENETDOWN, [3]syscall.Errno{10050, 1222}, disconnected},     // ERROR_NO_NETWORK
+		{syscall.ENETRESET, [3]syscall.Errno{10052}, disconnected},
+		{errHostDown, [3]syscall.Errno{10064}, disconnected},
+		{errShutDown, [3]syscall.Errno{10058, 10101}, disconnected}, // WSAEDISCON
+		{syscall.ENOTCONN, [3]syscall.Errno{10057}, disconnected},
+		{syscall.ENOBUFS, [3]syscall.Errno{10055}, disconnected},
+		{syscall.EADDRNOTAVAIL, [3]syscall.Errno{10049}, disconnected},
+		{syscall.EPROTO, [3]syscall.Errno{}, disconnected},
+		{64, [3]syscall.Errno{}, disconnected}, // ENONET on Linux, EHOSTDOWN on BSD and macOS
 	}
 }
 
@@ -112,11 +112,15 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 			f.addStatus(status)
 		}
 		return e.Err, true
-	case *net.OpError: // a server does not listen to requests of its own
-		f.addIf(disconnected, e.Op != "listen" || e.Temporary())
+	case *net.OpError:
 		f.addIf(timedOut, e.Timeout())
+		if e.Op == "listen" { // a server, which does not listen to requests of its own
+			f.addIf(disconnected, e.Temporary())
+			return nil, true
+		}
+		f.said |= disconnected
 		return e.Err, true
-	case *tls.CertificateVerificationError, tls.RecordHeaderError, *tls.ECHRejectionError:
+	case *tls.CertificateVerificationError, tls.RecordHeaderError, *tls.ECHRejectionError, tls.AlertError:
 		// The next connection may lead to another server: one certificate of several may be bad.
 		f.said |= disconnected
 		return nil, true
@@ -124,24 +128,18 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
 	case syscall.Errno:
-		f.addErrno(e)
+		f.addErrno(e, runtime.GOOS == "windows")
 		return nil, true
 	default:
 		return err, false
 	}
 }
 
-func (f *facts) addErrno(e syscall.Errno) {
+func (f *facts) addErrno(e syscall.Errno, windows bool) {
 	f.addIf(timedOut, e.Timeout())
 	f.addIf(disconnected, e.Temporary())
-	if runtime.GOOS == "windows" {
-		f.said |= windowsErrno(uintptr(e))
-	}
-	switch e {
-	case syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH:
-		f.said |= disconnected
-	default:
+	for _, known := range errnos() {
+		f.addIf(known.means, e == known.name || windows && e != 0 && slices.Contains(known.windows[:], e))
 	}
 }
 
@@ -153,7 +151,7 @@ func (f *facts) listenTransport(err error) {
 		f.lookup = e
 	}
 	if e, ok := err.(comparingError); ok {
-		f.compare(err, e)
+		f.compare(e)
 	}
 	// The timeouts of the net package also claim to be context.DeadlineExceeded, so only that
 	// value itself counts. It is the caller's only if the caller has gone: an HTTP client with
@@ -197,15 +195,10 @@ func (f *facts) readSilent(err error) {
 
 // compare asks an error with an Is method which errors it is equal to. The error of a
 // system call has one.
-//
-//nolint:errorlint // one error of the walk
-func (f *facts) compare(err error, e comparingError) {
+func (f *facts) compare(e comparingError) {
 	f.addIf(endedByCaller, e.Is(context.Canceled) && (f.gone || !f.has(sendFailed)))
-	for _, cause := range [...]error{
-		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE,
-		syscall.EHOSTUNREACH, syscall.ENETUNREACH,
-		net.ErrClosed, io.ErrUnexpectedEOF,
-	} {
-		f.addIf(disconnected, err == cause || e.Is(cause))
+	f.addIf(disconnected, e.Is(net.ErrClosed) || e.Is(io.ErrUnexpectedEOF))
+	for _, known := range errnos() {
+		f.addIf(known.means, e.Is(known.name))
 	}
 }

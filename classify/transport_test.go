@@ -57,7 +57,7 @@ func TestFailuresWithoutAnAnswer(t *testing.T) {
 		{"closed without an answer, as net/http says", failed(fmt.Errorf("transport: %w", io.EOF)), transient},
 		{"a stream that ended", io.EOF, none},
 		{"another url error", &url.Error{Op: "parse", Err: errors.New("bad scheme")}, none},
-		{"network down", opError("read", syscall.ENETDOWN), transient},
+		{"alert of a connection that is not of the net package", failed(tls.AlertError(20)), transient},
 		{"firewall", opError("write", syscall.EPERM), transient},
 		{"address in use", opError("listen", syscall.EADDRINUSE), none},
 		{"no file", os.ErrNotExist, none},
@@ -167,19 +167,33 @@ func TestEveryClassifierIsToldThatTheCallerHasGone(t *testing.T) {
 	}
 }
 
-func TestNumbersOfWindows(t *testing.T) {
+// TestNumbersOfSystems looks at what a connection returns that is not of the net package, and at what only Windows calls so.
+func TestNumbersOfSystems(t *testing.T) {
 	t.Parallel()
-	var disconnected, timedOut []uintptr
-	for n := range uintptr(12000) {
-		switch classify.WindowsErrno(n) {
-		case classify.Disconnected:
+	for _, e := range []syscall.Errno{
+		syscall.ECONNRESET, syscall.ECONNREFUSED, syscall.ECONNABORTED, syscall.EPIPE, syscall.EHOSTUNREACH, syscall.ENETUNREACH, syscall.ENETDOWN,
+		syscall.ENETRESET, syscall.EHOSTDOWN, syscall.ESHUTDOWN, syscall.ENOTCONN, syscall.EPROTO, syscall.ENOBUFS, syscall.EADDRNOTAVAIL, 64,
+	} {
+		require.Equal(t, transient, verdictOf(e), "%v", e)
+		require.Equal(t, transient, verdictOf(&url.Error{Err: os.NewSyscallError("read", e)}), "%v", e)
+		require.Equal(t, transient, verdictOf(equalError{e}), "%v", e)
+		require.Equal(t, none, verdictOf(opError("listen", e)), "%v", e)
+	}
+	require.Equal(t, timeout, verdictOf(equalError{syscall.ETIMEDOUT}))
+	require.Equal(t, none, verdictOf(syscall.ENOENT))
+
+	var disconnected, timedOut []syscall.Errno
+	for n := range syscall.Errno(12000) {
+		switch here, windows := classify.MeansOf(n, false), classify.MeansOf(n, true); {
+		case here == windows:
+		case windows == classify.Disconnected:
 			disconnected = append(disconnected, n)
-		case classify.TimedOut:
+		case windows == classify.TimedOut:
 			timedOut = append(timedOut, n)
 		}
 	}
-	require.Equal(t, []uintptr{
-		64, 109, 232, 1225, 1231, 1232, 1236, 10050, 10051, 10052, 10053, 10054, 10058, 10061, 10064, 10065,
+	require.Equal(t, []syscall.Errno{
+		109, 232, 1222, 1225, 1231, 1232, 1236, 10049, 10050, 10051, 10052, 10053, 10054, 10055, 10057, 10058, 10061, 10064, 10065, 10101,
 	}, disconnected)
-	require.Equal(t, []uintptr{121, 1460, 10060}, timedOut)
+	require.Equal(t, []syscall.Errno{121, 1460, 10060}, timedOut)
 }

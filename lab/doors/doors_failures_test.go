@@ -15,6 +15,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -45,7 +46,7 @@ const impatient = 500 * time.Millisecond
 
 func failures() []failure {
 	return []failure{
-		{name: "connection refused", make: dialing(func(ctx context.Context) (net.Conn, error) {
+		{name: "connection refused", make: dialing(func(ctx context.Context, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", "127.0.0.1:1")
 		})},
 		{name: "name server fails", make: dialing(lookup(2))},
@@ -64,6 +65,12 @@ func failures() []failure {
 
 		{name: "connection closed", why: mayHaveRun, make: overHTTP(say(""))},
 		{name: "connection reset", why: mayHaveRun, make: overHTTP(func(c net.Conn) { _ = c.(*net.TCPConn).SetLinger(0) })},
+		{name: "network down at the write", why: mayHaveRun, make: failing(failingConn{write: syscall.ENETDOWN})},
+		{name: "host down at the read", why: mayHaveRun, make: failing(failingConn{read: syscall.EHOSTDOWN})},
+		{name: "TLS 1.2: record to the service spoilt", why: mayHaveRun, make: spoilt(tls.VersionTLS12, true)},
+		{name: "TLS 1.2: record from it spoilt", why: mayHaveRun, make: spoilt(tls.VersionTLS12, false)},
+		{name: "TLS 1.3: record to the service spoilt", why: mayHaveRun, make: spoilt(tls.VersionTLS13, true)},
+		{name: "TLS 1.3: record from it spoilt", why: mayHaveRun, make: spoilt(tls.VersionTLS13, false)},
 		{name: "cut in the headers", why: mayHaveRun, make: overHTTP(say("HTTP/1.1 200 OK\r\nContent-Le"))},
 		{name: "not HTTP", why: mayHaveRun, make: overHTTP(say("SSH-2.0-OpenSSH\r\n\r\n"))},
 		{name: "cut in the body", why: callerRead, make: overHTTP(say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))},
@@ -171,14 +178,14 @@ func late(timeout time.Duration) maker {
 }
 
 // dialing lets the first attempt dial something else.
-func dialing(first func(ctx context.Context) (net.Conn, error)) maker {
+func dialing(first func(ctx context.Context, address string) (net.Conn, error)) maker {
 	return func(t *testing.T, cancel context.CancelFunc) (http.RoundTripper, string) {
 		t.Helper()
 		base, url := overHTTP(answer("200 OK"))(t, cancel)
 		dials := atomic.Int64{}
 		base.(*http.Transport).DialContext = func(ctx context.Context, network, address string) (net.Conn, error) { //nolint:forcetypeassert // baseOf made it
 			if dials.Add(1) == 1 {
-				return first(ctx)
+				return first(ctx, address)
 			}
 			return (&net.Dialer{}).DialContext(ctx, network, address)
 		}
@@ -187,8 +194,8 @@ func dialing(first func(ctx context.Context) (net.Conn, error)) maker {
 }
 
 // lookup dials a name for which a name server has nothing but a response code (RFC 1035, section 4.1.1).
-func lookup(code byte) func(ctx context.Context) (net.Conn, error) {
-	return func(ctx context.Context) (net.Conn, error) {
+func lookup(code byte) func(ctx context.Context, _ string) (net.Conn, error) {
+	return func(ctx context.Context, _ string) (net.Conn, error) {
 		server, err := (&net.ListenConfig{}).ListenPacket(ctx, "udp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
@@ -222,6 +229,83 @@ func overTLS(first func(c net.Conn, certificate tls.Certificate)) maker {
 		address := accept(t, func(c net.Conn) { first(c, server.TLS.Certificates[0]) }, tunnel(t, server.Listener.Addr().String()))
 		return baseOf(t, server.Client().Transport.(*http.Transport).Clone()), "https://" + address //nolint:forcetypeassert // of httptest
 	}
+}
+
+// spoilt has a service behind TLS, and changes a byte on the first connection: of the record with the request, or of those
+// that come after it. The side that reads it sends an alert.
+func spoilt(version uint16, request bool) maker {
+	return func(t *testing.T, _ context.CancelFunc) (http.RoundTripper, string) {
+		t.Helper()
+		server := tlsServer(t)
+		service := server.Listener.Addr().String()
+		base := server.Client().Transport.(*http.Transport).Clone() //nolint:forcetypeassert // of httptest
+		base.TLSClientConfig.MaxVersion = version
+		data := map[uint16]int64{tls.VersionTLS12: 1, tls.VersionTLS13: 2}[version] // the request, after the end of the handshake
+		address := accept(t, func(c net.Conn) {
+			up, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", service)
+			if err != nil {
+				return
+			}
+			defer func() { _ = up.Close() }()
+			var sent atomic.Int64
+			go func() {
+				passRecords(up, c, func() bool { return sent.Add(1) == data && request })
+				_ = up.Close()
+			}()
+			passRecords(c, up, func() bool { return sent.Load() >= data && !request })
+		}, tunnel(t, service))
+		return baseOf(t, base), "https://" + address
+	}
+}
+
+// passRecords passes on records of TLS, and changes those with data that spoil chooses.
+func passRecords(to io.Writer, from io.Reader, spoil func() bool) {
+	const applicationData = 23
+	for {
+		head := make([]byte, 5)
+		if _, err := io.ReadFull(from, head); err != nil {
+			return
+		}
+		record := append(head, make([]byte, binary.BigEndian.Uint16(head[3:]))...)
+		if _, err := io.ReadFull(from, record[5:]); err != nil {
+			return
+		}
+		if record[0] == applicationData && spoil() {
+			record[len(record)-1]++
+		}
+		if _, err := to.Write(record); err != nil {
+			return
+		}
+	}
+}
+
+// failingConn is a connection over a network that goes away. It says so with nothing but the number of the system call.
+type failingConn struct {
+	net.Conn
+
+	read, write error
+}
+
+func (c failingConn) Read(b []byte) (int, error) {
+	if c.read != nil {
+		return 0, c.read
+	}
+	return c.Conn.Read(b)
+}
+
+func (c failingConn) Write(b []byte) (int, error) {
+	if c.write != nil {
+		return 0, c.write
+	}
+	return c.Conn.Write(b)
+}
+
+// failing lets the first connection fail.
+func failing(first failingConn) maker {
+	return dialing(func(ctx context.Context, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
+		return failingConn{c, first.read, first.write}, err
+	})
 }
 
 // hello answers the hello of a TLS client, and hangs up.
