@@ -18,6 +18,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -178,6 +179,23 @@ func ExampleWithSettings() {
 	strategy, _ := awssdk.StrategyOf(cfg)
 	fmt.Println(cfg.Retryer().MaxAttempts(), strategy.Snapshot().Mode)
 	// Output: 5 adaptive
+}
+
+// Transactions of DynamoDB that nothing but throttles has canceled are retried.
+func ExampleWithSettings_transactions() {
+	service := failing(0)
+	defer service.Close()
+
+	cfg, err := config.LoadDefaultConfig(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	err = awssdk.Install(&cfg, awssdk.WithSettings(
+		awsretry.WithClassifier(classify.Also(classify.ThrottledTransactions())),
+	))
+	if err != nil {
+		log.Fatal(err)
+	}
 }
 
 // Reads of objects have the timeout that the guide for S3 asks for, and items one that is learned.

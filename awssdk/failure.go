@@ -52,6 +52,9 @@ func (c *call) failureOf(err error) error {
 func failureOf(err error, now func() time.Time) error {
 	throttled := throttles(err)
 	failure := withHints(err, throttled, now)
+	if !throttled {
+		failure = canceledBy(failure)
+	}
 	if isSkew(err) && !throttled {
 		failure = &classify.JudgedError{Verdict: classify.RetryAs(classify.ClockSkew), Err: failure}
 	}

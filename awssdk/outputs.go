@@ -43,6 +43,11 @@ func batchIn(operation string) (row batch) {
 	// API Reference: the same, and what does not fit into the 16 MB of a response.
 	case "BatchGetItem":
 		return batch{service: "DynamoDB", entries: "RequestItems", results: "UnprocessedKeys", whole: 15 << 20}
+	// Its reasons are in the error of one that is canceled, see canceledOf. A success says how large transactions are.
+	case "TransactWriteItems", "TransactGetItems":
+		return batch{service: "DynamoDB", entries: "TransactItems"}
+	case "ExecuteTransaction":
+		return batch{service: "DynamoDB", entries: "TransactStatements"}
 	// Model, BatchStatementErrorCodeEnum.
 	case "BatchExecuteStatement":
 		return batch{service: "DynamoDB", entries: "Statements", results: "Responses", code: "Error.Code"}

@@ -54,6 +54,36 @@ func modeledIn(v reflect.Value) (m modeled) {
 	return m
 }
 
+// canceledBy returns the error of a transaction that was canceled, with how many of its entries were throttled, and any other
+// error as it is.
+func canceledBy(err error) error {
+	canceled := wire.CanceledError{Err: err, Alone: true}
+	wire.Find(err, func(err error) bool {
+		if known, ok := err.(interface{ ErrorCode() string }); !ok || wire.BareCode(known.ErrorCode()) != "TransactionCanceledException" {
+			return false
+		}
+		reasons := within(reflect.ValueOf(err), "CancellationReasons")
+		if reasons.Kind() != reflect.Slice {
+			return false
+		}
+		canceled.Entries = reasons.Len()
+		for i := range canceled.Entries {
+			reason := reasons.Index(i)
+			switch code := textOf(within(reason, "Code")); {
+			case isThrottle("DynamoDB", reason, "Code"):
+				canceled.Throttled++
+			case code != "" && code != "None": // that of the other entries
+				canceled.Alone = false
+			}
+		}
+		return true
+	})
+	if canceled.Throttled == 0 {
+		return err
+	}
+	return canceled
+}
+
 // textOf returns the text of a field, or its number in digits; empty for a field that is not there.
 func textOf(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer {

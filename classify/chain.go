@@ -293,6 +293,8 @@ func opinion(c Classifier, o *Outcome, f *facts) Verdict {
 		return c.opinion(o, f)
 	case *hardQuotaClassifier:
 		return c.opinion(o, f)
+	case *transactionClassifier:
+		return c.opinion(o, f)
 	default:
 		return c.Classify(*o)
 	}

@@ -31,18 +31,19 @@ type facts struct {
 type facet uint16
 
 const (
-	hinted        facet = 1 << iota // how long to wait
-	skewed                          // what the clocks show
-	retryableSaid                   // by RetryableError, whether the request may be sent again
-	throttled                       // that it is a throttle
-	timedOut                        // that it is a timeout
-	disconnected                    // that the connection failed
-	endedByCaller                   // that the caller gave up
-	sendFailed                      // that the request could not be sent, and not because the caller gave up
-	silent                          // nothing but its text
-	saysCanceled                    // of itself that it was canceled
-	ofEntry                         // that it is about one entry of a batch
-	hintedInFull                    // that the wait of the hint must not be shorter
+	hinted              facet = 1 << iota // how long to wait
+	skewed                                // what the clocks show
+	retryableSaid                         // by RetryableError, whether the request may be sent again
+	throttled                             // that it is a throttle
+	timedOut                              // that it is a timeout
+	disconnected                          // that the connection failed
+	endedByCaller                         // that the caller gave up
+	sendFailed                            // that the request could not be sent, and not because the caller gave up
+	silent                                // nothing but its text
+	saysCanceled                          // of itself that it was canceled
+	ofEntry                               // that it is about one entry of a batch
+	hintedInFull                          // that the wait of the hint must not be shorter
+	canceledByThrottles                   // that it is about a transaction, which nothing else has canceled
 )
 
 // safety is whether a request may be sent again.

@@ -92,7 +92,7 @@ func errnos() [16]errno {
 	}
 }
 
-// readKnown reads marks and the errors of the standard library that wrap every failure of a
+// readKnown reads marks, what package awssdk says of a transaction, and the errors of the standard library that wrap every failure of a
 // connection, and returns what the error wraps. It knows them by their types: asking each
 // of them for everything that an error may say takes ten times as long.
 //
@@ -101,6 +101,9 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 	switch e := err.(type) {
 	case *JudgedError:
 		f.addJudged(e)
+		return e.Err, true
+	case wire.CanceledError:
+		f.addIf(canceledByThrottles, e.Alone)
 		return e.Err, true
 	case *url.Error:
 		// With io.EOF net/http says that the server closed the connection without an

@@ -45,8 +45,8 @@ type Event struct {
 	// Elapsed is the time of the attempts. After a retry was granted, time that a loop spends
 	// between two calls of the strategy counts as backoff.
 	Elapsed, BackoffWait, QuotaWait, SendWait time.Duration
-	// EntriesThrottled is how many of the Entries of a batch were throttled within a successful answer,
-	// for AttemptEnded; see [Result]. Both are zero if none was.
+	// EntriesThrottled is how many of the Entries of a batch were throttled within a successful answer, or how many
+	// of those of a canceled transaction, for AttemptEnded; see [Result]. Both are zero if none was.
 	EntriesThrottled, Entries int
 	// Lent is true if neither quota nor pool could pay for a retry after a lost connection, so that it was lent, see
 	// ScopeSnapshot.Debt.

@@ -14,6 +14,16 @@ func (e EntryError) Unwrap() error { return e.Err }
 // BatchEntry is what package classify looks for.
 func (EntryError) BatchEntry() {}
 
+// CanceledError is the error of a transaction that came to nothing because of some of its entries.
+type CanceledError struct {
+	Err                error
+	Throttled, Entries int  // so many of them were throttled, at least one
+	Alone              bool // nothing but throttles has canceled it
+}
+
+func (e CanceledError) Error() string { return e.Err.Error() }
+func (e CanceledError) Unwrap() error { return e.Err }
+
 // EntryCodeError is the error of an entry of which only the code is known.
 type EntryCodeError string
 

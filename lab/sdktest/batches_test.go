@@ -28,6 +28,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -338,5 +339,121 @@ func TestThrottledEntriesOfAnOutputAreCounted(t *testing.T) {
 				require.Equal(t, c.of, e.Entries)
 			}
 		})
+	}
+}
+
+// TestReasonsOfCanceledTransactions: a throttle among them counts by its share, and ThrottledTransactions retries it if nothing
+// else has canceled the transaction.
+func TestReasonsOfCanceledTransactions(t *testing.T) {
+	t.Parallel()
+	operations := []func(ctx context.Context, c *dynamodb.Client) error{
+		func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: make([]dynamotypes.TransactWriteItem, 1)})
+			return err
+		},
+		func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.TransactGetItems(ctx, &dynamodb.TransactGetItemsInput{TransactItems: []dynamotypes.TransactGetItem{{Get: &dynamotypes.Get{
+				TableName: aws.String("orders"), Key: map[string]dynamotypes.AttributeValue{},
+			}}}})
+			return err
+		},
+		func(ctx context.Context, c *dynamodb.Client) error {
+			_, err := c.ExecuteTransaction(ctx, &dynamodb.ExecuteTransactionInput{TransactStatements: []dynamotypes.ParameterizedStatement{{Statement: aws.String("s")}}})
+			return err
+		},
+	}
+	for reasons, want := range map[string]struct {
+		throttled, of int
+		retried       bool
+	}{
+		"ThrottlingError":                                       {1, 1, true},
+		"None ProvisionedThroughputExceeded None":               {1, 3, true},
+		"ThrottlingError RequestLimitExceeded":                  {2, 2, true},
+		"ThrottlingError ConditionalCheckFailed ItemCollection": {1, 3, false},
+		"None TransactionConflict":                              {},
+		"":                                                      {},
+	} {
+		var list []string
+		for code := range strings.FieldsSeq(reasons) {
+			list = append(list, `{"Code":"`+code+`"}`)
+		}
+		service := newScript(say(400, `{"__type":"TransactionCanceledException","CancellationReasons":[`+strings.Join(list, ",")+`]}`))
+		var ended retry.Event
+		cfg := installed(t, service, hermetic(noBackoff(), awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithMaxAttempts(2),
+			awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+				if e.Kind == retry.AttemptEnded {
+					ended = e
+				}
+			}))))
+		also := installed(t, service, hermetic(noBackoff(), awsretry.WithMaxAttempts(2),
+			awsretry.WithClassifier(classify.Also(classify.ThrottledTransactions()))))
+		for _, call := range operations {
+			before := service.requests()
+			var canceled *dynamotypes.TransactionCanceledException
+			require.ErrorAs(t, call(t.Context(), dynamodb.NewFromConfig(cfg)), &canceled)
+			require.Equal(t, before+1, service.requests(), "as the SDK: no retry")
+			require.False(t, ended.Verdict.Retryable())
+			require.Equal(t, want.throttled, ended.EntriesThrottled, reasons)
+			require.Equal(t, want.of, ended.Entries, reasons)
+			require.Error(t, call(t.Context(), dynamodb.NewFromConfig(also)))
+			require.Equal(t, want.retried, service.requests() == before+3, reasons)
+		}
+	}
+}
+
+// tableOfTransactions cancels transactions above its rate, because of a throttle of their first item.
+type tableOfTransactions struct{ limitOf }
+
+func (s *tableOfTransactions) Do(r *http.Request) (*http.Response, error) {
+	var in struct{ TransactItems []any }
+	if err := json.Unmarshal([]byte(bodyOf(r)), &in); err != nil {
+		return nil, err
+	}
+	pause(answerTime)
+	if s.take(1) == 1 {
+		return response(200, `{}`), nil
+	}
+	reasons := slices.Repeat([]string{`{"Code":"None"}`}, len(in.TransactItems))
+	reasons[0] = `{"Code":"ThrottlingError","Message":"slow down"}`
+	return response(400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","CancellationReasons":[`+strings.Join(reasons, ",")+`]}`), nil
+}
+
+// TestThrottledTransactionsAreHeard prints a table of RESULTS.md with -v: six workers that call again at once, against a table
+// that takes twenty transactions a second and throttles one item of those above.
+func TestThrottledTransactionsAreHeard(t *testing.T) {
+	const limit, length = 20, 20 * time.Second
+	retried := awsretry.WithClassifier(classify.Also(classify.ThrottledTransactions()))
+	t.Log("| | calls | fail | throttled requests | goodput |")
+	for i, rival := range append(rivals, rivals[2:]...) {
+		also := i >= len(rivals)
+		for _, items := range [...]int{2, 100} {
+			if !rival.adapts() && items > 2 { // the same
+				continue
+			}
+			synctest.Test(t, func(t *testing.T) {
+				service := &tableOfTransactions{limitOf{rate: limit, burst: limit}}
+				cfg := rival.config(t, service)
+				if also {
+					cfg = installed(t, service, hermetic(awsretry.WithMode(rival.mode), retried))
+				}
+				client := dynamodb.NewFromConfig(cfg)
+				item := dynamotypes.TransactWriteItem{Put: &dynamotypes.Put{TableName: aws.String("orders"), Item: map[string]dynamotypes.AttributeValue{}}}
+				input := &dynamodb.TransactWriteItemsInput{TransactItems: slices.Repeat([]dynamotypes.TransactWriteItem{item}, items)}
+				calls := &crew{workers: 6, call: func(ctx context.Context) error {
+					_, err := client.TransactWriteItems(ctx, input)
+					return err
+				}}
+				work(t, 0, length, service.forget, calls)
+				requests := service.allowed + service.refused
+				share, goodput := float64(service.refused)/float64(requests), float64(service.allowed)/limit/length.Seconds()
+				t.Logf("| %s, of %d items, retried %t | %d | %d | %.1f %% of %d | %.2f |", rival.name, items, also,
+					calls.succeeded+calls.failed, calls.failed, 100*share, requests, goodput)
+				if rival.adapts() {
+					require.LessOrEqual(t, share, 0.05)
+					require.GreaterOrEqual(t, goodput, 0.9)
+					require.Equal(t, also, calls.failed == 0)
+				}
+			})
+		}
 	}
 }

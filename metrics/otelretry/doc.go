@@ -9,7 +9,7 @@
 //	awsretry.attempts              counter, {attempt}       by awsretry.kind, and error.type after a failure
 //	awsretry.attempt.duration      histogram, s             time of an attempt, without waits, by awsretry.kind
 //	awsretry.throttles             counter, {attempt}       by awsretry.reach, and awsretry.limit if it is known
-//	awsretry.entries.throttled     counter, {entry}         throttled entries inside successful batches
+//	awsretry.entries.throttled     counter, {entry}         throttled entries inside successful batches and canceled transactions
 //	awsretry.retries.refused       counter, {retry}         by awsretry.reason
 //	awsretry.send.wait             histogram, s             time that an attempt waited for the send rate
 //	awsretry.send.rate             gauge, {attempt}/s       send rate of a scope, where there is a limit

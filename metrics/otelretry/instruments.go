@@ -66,7 +66,7 @@ func newInstruments(meter metric.Meter) (instruments, error) {
 		throttles: counter("awsretry.throttles", "{attempt}",
 			"Attempts that were throttled, by how much the limit is about and its name."),
 		entries: counter("awsretry.entries.throttled", "{entry}",
-			"Entries of batches that were throttled inside of a success."),
+			"Entries of batches that were throttled inside of a success or a canceled transaction."),
 		refused:  counter("awsretry.retries.refused", "{retry}", "Retries and attempts that were refused, by the reason."),
 		sendWait: duration("awsretry.send.wait", "Time that an attempt waited for the send rate, if it had to wait."),
 		sendRate: float("awsretry.send.rate", "{attempt}/s", "Send rate of the scope in attempts per second, if it has a limit."),

@@ -120,7 +120,7 @@ func New(c Config) *Metrics {
 		throttles: counter("awsretry_throttles_total",
 			"Attempts that were throttled, by how much the limit is about and its name.", with("awsretry_reach", "awsretry_limit")),
 		entries: counter("awsretry_entries_throttled_total",
-			"Entries of batches that were throttled inside of a success.", with()),
+			"Entries of batches that were throttled inside of a success or a canceled transaction.", with()),
 		refused: counter("awsretry_retries_refused_total",
 			"Retries and attempts that were refused, by the reason.", with("awsretry_reason")),
 		sendWait: histogram("awsretry_send_wait_seconds",
