@@ -7,6 +7,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -43,13 +44,13 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	unavailable := "ServiceUnavailableException"
 	five := make([]int, 5)
 	ofFive, ofRecords := &entries{Entries: five}, func(n int) *entries { return &entries{Records: make([]int, n)} }
-	at := func(entries, results, code string) batch {
-		return batch{service: "Firehose", entries: entries, results: results, code: code}
+	at := func(entries, results, code string) wire.Batch {
+		return wire.Batch{Entries: entries, Results: results, Code: code}
 	}
 	failures := at("Entries", "Failed", "Code")
 	for _, c := range []struct {
 		name          string
-		row           batch
+		row           wire.Batch
 		input, output any
 		throttled, of int
 	}{
@@ -89,7 +90,7 @@ func TestThrottledEntriesAreCounted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			result := c.row.read(c.input, c.output, middleware.Metadata{})
+			result := read("Firehose", c.row, c.input, c.output)
 			require.Equal(t, retry.Result{Throttled: c.throttled, Entries: c.of}, result)
 		})
 	}

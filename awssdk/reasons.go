@@ -54,27 +54,32 @@ func modeledIn(v reflect.Value) (m modeled) {
 	return m
 }
 
-// canceledBy returns the error of a transaction that was canceled, with how many of its entries were throttled, and any other
-// error as it is.
+// canceledBy returns an error that throttles may have caused with how many of its entries were throttled, and any other error as
+// it is.
 func canceledBy(err error) error {
-	canceled := wire.CanceledError{Err: err, Alone: true}
+	canceled := wire.CanceledError{Err: err}
 	wire.Find(err, func(err error) bool {
-		if known, ok := err.(interface{ ErrorCode() string }); !ok || wire.BareCode(known.ErrorCode()) != "TransactionCanceledException" {
+		known, ok := err.(interface{ ErrorCode() string })
+		if !ok {
 			return false
 		}
-		reasons := within(reflect.ValueOf(err), "CancellationReasons")
-		if reasons.Kind() != reflect.Slice {
-			return false
-		}
-		canceled.Entries = reasons.Len()
-		for i := range canceled.Entries {
-			reason := reasons.Index(i)
-			switch code := textOf(within(reason, "Code")); {
-			case isThrottle("DynamoDB", reason, "Code"):
-				canceled.Throttled++
-			case code != "" && code != "None": // that of the other entries
-				canceled.Alone = false
+		at := wire.CanceledIn(wire.BareCode(known.ErrorCode()))
+		list, code, nested := strings.Cut(at, ".")
+		reasons := within(reflect.ValueOf(err), list)
+		switch {
+		case nested && reasons.Kind() == reflect.Slice:
+			canceled.Entries, canceled.Alone = reasons.Len(), true
+			for i := range canceled.Entries {
+				reason := reasons.Index(i)
+				switch word := textOf(within(reason, code)); {
+				case isThrottle("", reason, code):
+					canceled.Throttled++
+				case word != "" && word != "None": // that of the other entries
+					canceled.Alone = false
+				}
 			}
+		case at != "" && isThrottle("", reflect.ValueOf(err), at):
+			canceled.Throttled, canceled.Entries = 1, 1
 		}
 		return true
 	})

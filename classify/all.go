@@ -37,7 +37,7 @@ func (f function) Classify(o Outcome) Verdict {
 	said := facts{gone: o.CallerGone}
 	said.read(o.Err)
 	switch {
-	case said.has(throttled), said.status == 429, kindOfCode(said.code) == Throttling:
+	case said.has(throttled), said.status == 429, kindOfCode(said.code) == Throttling, said.throttles(&o):
 		return RetryAs(Throttling)
 	case said.has(timedOut):
 		return RetryAs(Timeout)

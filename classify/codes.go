@@ -43,11 +43,7 @@ func (c *codeClassifier) opinion(o *Outcome, f *facts) Verdict {
 	if c.more != nil {
 		kind, ok = c.more[f.code]
 	}
-	switch {
-	case ok:
-	case f.has(ofEntry):
-		kind = kindOfEntry(o.service(), f.code)
-	default:
+	if !ok {
 		kind = kindOfCode(f.code)
 	}
 	if kind == KindNone {
@@ -83,16 +79,14 @@ func kindOfCode(code string) Kind {
 
 // AWSCompatible returns the chain of [Default] for services that speak an AWS protocol but
 // have their own codes, such as object stores and gateways. It also knows these throttles:
-// Throttled, ThrottledRequest, TooManyRequest, TooManyRequests, RateExceeded,
-// RateLimitExceeded, SlowDownRead, SlowDownWrite; and these transient errors:
+// ThrottledRequest, TooManyRequest, RateExceeded, RateLimitExceeded, SlowDownRead,
+// SlowDownWrite; and these transient errors:
 // InternalError, InternalFailure, ServiceUnavailable. Default already takes status 429 for
 // a throttle.
 func AWSCompatible() *Chain {
 	return chainWith(Code(Codes{
-		"Throttled":          Throttling,
 		"ThrottledRequest":   Throttling,
 		"TooManyRequest":     Throttling,
-		"TooManyRequests":    Throttling,
 		"RateExceeded":       Throttling,
 		"RateLimitExceeded":  Throttling,
 		"SlowDownRead":       Throttling,

@@ -116,7 +116,7 @@ func TestStatusesCanBeReplaced(t *testing.T) {
 func TestServicesThatResembleAWS(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[string]classify.Verdict{
-		"Throttled": throttle, "ThrottledRequest": throttle, "TooManyRequest": throttle, "TooManyRequests": throttle,
+		"ThrottledRequest": throttle, "TooManyRequest": throttle,
 		"RateExceeded": throttle, "RateLimitExceeded": throttle, "SlowDownRead": throttle, "SlowDownWrite": throttle,
 		"InternalError": transient, "InternalFailure": transient, "ServiceUnavailable": transient,
 	} {

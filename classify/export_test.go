@@ -15,8 +15,8 @@ func MeansOf(e syscall.Errno, windows bool) facet {
 	return f.said
 }
 
-// KindIn is for kinds that the table does not have at present.
-func KindIn(services, service string) Kind { return kindIn(services, service) }
+// MarkIn is for marks that the table does not have at present.
+func MarkIn(services, service string) byte { return markIn(services, service) }
 
 // Modeled returns the built-in classifier of this name.
 func Modeled() Classifier { return &modeledClassifier{} }

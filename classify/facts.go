@@ -84,7 +84,9 @@ func (f *facts) complete(v Verdict, o *Outcome) Verdict {
 		}
 	}
 	if v.kind == Throttling {
-		v.reach = widestOf(f.reasons)
+		if len(f.reasons) > 0 {
+			v.reach = widestOf(f.reasons)
+		}
 		if f.isHardQuota(o) {
 			v.flags |= ofHardQuota
 		}

@@ -22,15 +22,8 @@ func (*hardQuotaClassifier) opinion(o *Outcome, f *facts) Verdict {
 	return Verdict{}
 }
 
-// isHardQuota reports whether the error is about an account quota that is not a rate, see
-// hardQuotaIn.
-func (f *facts) isHardQuota(o *Outcome) bool {
-	if f.code == "" {
-		return false
-	}
-	services := hardQuotaIn(f.code)
-	return services != "" && kindIn(services, o.service()) != KindNone
-}
+// isHardQuota reports whether the error is about an account quota that is not a rate.
+func (f *facts) isHardQuota(o *Outcome) bool { return f.code != "" && f.meaning(o) == isHard }
 
 // service returns the id of the service, or what the error says of it.
 func (o *Outcome) service() string {

@@ -9,24 +9,11 @@ import (
 	"github.com/awsretry/awsretry/classify"
 )
 
-func TestHardQuotaIsFinalUnlessItsCodeIsThatOfAThrottle(t *testing.T) {
-	t.Parallel()
-	_, quotas := hardQuotas.read(t)
-	hard := classify.NewChain(classify.Default(), classify.HardQuotas())
-	for _, q := range quotas {
-		code := isThrottleCode(q.code)
-		for _, status := range []int{400, 429} {
-			got := classify.Default().Classify(q.outcome(status))
-			require.Equal(t, code, got.Retryable(), "%+v, %d", q, status)
-			require.Equal(t, code, got.HardQuota(), "%+v, %d", q, status)
-			require.Equal(t, forbidden, hard.Classify(q.outcome(status)), "%+v, %d", q, status)
-		}
-		unknown := q
-		unknown.service = ""
-		got := classify.Default().Classify(unknown.outcome(429))
-		require.Equal(t, throttle, got, "%+v: nothing changes without a service", q)
-		require.Equal(t, got, hard.Classify(unknown.outcome(429)), "%+v", q)
-	}
+// modeledError is an error of a service.
+type modeledError struct{ service, code string }
+
+func (m modeledError) outcome(status int) classify.Outcome {
+	return classify.Outcome{Err: fmt.Errorf("operation: %w", joinAnswer(status, m.code)), Service: m.service}
 }
 
 func TestHardQuotasAreNoRates(t *testing.T) {

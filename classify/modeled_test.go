@@ -3,11 +3,13 @@ package classify_test
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/classify"
+	"github.com/awsretry/awsretry/internal/wire"
 )
 
 // operationError has the methods of smithy-go's error around a call.
@@ -34,7 +36,7 @@ func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 		{"with underscores", "_bedrock_agentcore_", joinAnswer(409, conflict), transient},
 		{"with a namespace", "bedrock-agentcore", joinAnswer(409, "x#"+conflict+":y"), transient},
 		{"another service", "s3", joinAnswer(409, conflict), none},
-		{"a longer name", "bedrock-agentcore-control", joinAnswer(409, conflict), none},
+		{"a longer name", "bedrock-agentcore-other", joinAnswer(409, conflict), none},
 		{"a shorter name", "bedrock", joinAnswer(409, conflict), none},
 		{"no service", "", joinAnswer(409, conflict), none},
 		{"only the error knows", "", &operationError{"Bedrock AgentCore", joinAnswer(409, conflict)}, transient},
@@ -60,21 +62,59 @@ func TestModeledErrorsAreThoseOfTheirService(t *testing.T) {
 	}
 }
 
-func TestKindsOfModeledErrors(t *testing.T) {
+func TestMarksOfModeledErrors(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		services, service string
-		want              classify.Kind
+		want              byte
 	}{
-		{"A|B*|C", "a", classify.Transient},
-		{"A|B*|C", "b", classify.Throttling},
-		{"A|B*|C", "c", classify.Transient},
-		{"A|B*|C", "d", classify.KindNone},
-		{"A|B*|C", "", classify.KindNone},
-		{"A|B*|C", "-_ ", classify.KindNone},
-		{"A b", "ab", classify.Transient},
-		{"ab", "A-B ", classify.Transient},
+		{"A|B*|C", "a", ' '},
+		{"A|B*|C", "b", '*'},
+		{"A|B*|C", "c", ' '},
+		{"A|B*|C", "d", 0},
+		{"A|B*|C", "", 0},
+		{"A|B*|C", "-_ ", 0},
+		{"A~|:", "a", '~'},
+		{"A~|:", "b", ':'},
+		{"A~|:", "", ':'},
+		{"A b#", "ab", '#'},
+		{"ab", "A-B ", ' '},
 	} {
-		require.Equal(t, c.want, classify.KindIn(c.services, c.service), "%s in %s", c.service, c.services)
+		require.Equal(t, c.want, classify.MarkIn(c.services, c.service), "%s in %s", c.service, c.services)
 	}
+}
+
+// TestCodesOfAnswersAndEntries: a throttle is one in both, also one of another service behind it. A fault of the service has a
+// status in an answer, so its code alone counts only for an entry.
+func TestCodesOfAnswersAndEntries(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		service, codes string
+		answer, entry  classify.Kind
+		reach          classify.Reach
+	}{
+		{"", "ThrottlingError Throttled REQUEST_THROTTLED ProvisionedThroughputExceeded TooManyRequests x#ThrottlingException SlowDown", classify.Throttling, classify.Throttling, classify.ReachUnknown},
+		{"", "KMSThrottlingException KmsThrottled KMSThrottling KmsThrottlingException UpstreamTooManyRequests", classify.Throttling, classify.Throttling, classify.ReachOther},
+		{"", "InternalServerError INTERNAL_ERROR ServiceFailure ServiceUnavailableException TransientFailure", classify.KindNone, classify.Transient, classify.ReachUnknown},
+		{"", "ValidationError OverLimit InsufficientInstanceCapacity AccountDailyQuotaExceeded #", classify.KindNone, classify.KindNone, classify.ReachUnknown},
+		{"firehose", "ServiceUnavailableException", classify.Throttling, classify.Throttling, classify.ReachUnknown},
+		{"iotsitewise", "ServiceUnavailableException", classify.KindNone, classify.Transient, classify.ReachUnknown},
+		{"Kinesis Video Media", "ClientLimitExceededException", classify.Throttling, classify.Throttling, classify.ReachUnknown},
+		{"Kinesis", "ClientLimitExceededException", classify.KindNone, classify.KindNone, classify.ReachUnknown},
+	} {
+		for code := range strings.FieldsSeq(c.codes) {
+			for _, chain := range []*classify.Chain{classify.Default(), classify.AWSCompatible()} {
+				answer := chain.Classify(classify.Outcome{Err: codeError(code), Service: c.service})
+				require.Equal(t, c.answer, answer.Kind(), code)
+				require.Equal(t, c.reach, answer.Reach(), code)
+				for _, err := range []error{wire.EntryCodeError(code), wire.EntryError{Err: codeError(code)}} {
+					require.Equal(t, c.entry, chain.Classify(classify.Outcome{Err: err, Service: c.service}).Kind(), code)
+				}
+			}
+		}
+	}
+	marked := &classify.JudgedError{Verdict: forbidden, Err: wire.EntryCodeError("ThrottlingException")}
+	require.Equal(t, forbidden, classify.Outcome{Err: wire.EntryError{Err: marked}}.Judge(classify.Default(), nil))
+	always := classify.Func(func(error) bool { return true })
+	require.Equal(t, classify.Throttling, always.Classify(classify.Outcome{Err: codeError("KmsThrottled")}).Kind())
 }

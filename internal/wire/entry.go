@@ -14,11 +14,12 @@ func (e EntryError) Unwrap() error { return e.Err }
 // BatchEntry is what package classify looks for.
 func (EntryError) BatchEntry() {}
 
-// CanceledError is the error of a transaction that came to nothing because of some of its entries.
+// CanceledError is an error that throttles have caused, such as that of a transaction, which came to nothing because of some of
+// its entries.
 type CanceledError struct {
 	Err                error
 	Throttled, Entries int  // so many of them were throttled, at least one
-	Alone              bool // nothing but throttles has canceled it
+	Alone              bool // it is that of a transaction, which nothing else has canceled
 }
 
 func (e CanceledError) Error() string { return e.Err.Error() }
