@@ -393,6 +393,7 @@ func modeledIn(code string) string {
 		"DependentServiceRequestThrottlingFault",
 		"EKSRequestThrottledException",
 		"EVENTBRIDGE_THROTTLED",
+		"KMS.ThrottlingException",
 		"KMSThrottling",
 		"KMSThrottlingException",
 		"KMSThrottlingFault",

@@ -94,7 +94,7 @@ func TestCodesOfAnswersAndEntries(t *testing.T) {
 		reach          classify.Reach
 	}{
 		{"", "ThrottlingError Throttled REQUEST_THROTTLED ProvisionedThroughputExceeded TooManyRequests x#ThrottlingException SlowDown", classify.Throttling, classify.Throttling, classify.ReachUnknown},
-		{"", "KMSThrottlingException KmsThrottled KMSThrottling KmsThrottlingException UpstreamTooManyRequests", classify.Throttling, classify.Throttling, classify.ReachOther},
+		{"", "KMSThrottlingException KmsThrottled KMS.ThrottlingException KMSThrottling KmsThrottlingException UpstreamTooManyRequests", classify.Throttling, classify.Throttling, classify.ReachOther},
 		{"", "InternalServerError INTERNAL_ERROR ServiceFailure ServiceUnavailableException TransientFailure", classify.KindNone, classify.Transient, classify.ReachUnknown},
 		{"", "ValidationError OverLimit InsufficientInstanceCapacity AccountDailyQuotaExceeded #", classify.KindNone, classify.KindNone, classify.ReachUnknown},
 		{"firehose", "ServiceUnavailableException", classify.Throttling, classify.Throttling, classify.ReachUnknown},
