@@ -19,7 +19,8 @@ type Slower struct {
 	// Factor times the quantile is how long an attempt may take. It must be 1 or more.
 	Factor float64
 	// Floor and Ceiling are the shortest and the longest timeout. Both must be more than zero, and
-	// Ceiling must not be less than Floor.
+	// Ceiling must not be less than Floor. An answer that takes longer than Ceiling fails its attempt, so
+	// Ceiling must be longer than the slowest answer that is worth having.
 	Floor, Ceiling time.Duration
 }
 

@@ -240,6 +240,24 @@ func TestLearnedTimeoutFailsNoCallOfTheSDK(t *testing.T) {
 	}
 }
 
+// TestLearnedTimeoutFailsCallsBeyondItsCeiling has 100 calls whose answers take 3 s. None fails with the SDK.
+func TestLearnedTimeoutFailsCallsBeyondItsCeiling(t *testing.T) {
+	for ceiling, failures := range map[time.Duration]int{2 * time.Second: 100, 4 * time.Second: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			timeout, err := retry.NewLearnedTimeout(retry.Slower{Quantile: 0.9, Factor: 3, Floor: time.Millisecond, Ceiling: ceiling})
+			require.NoError(t, err)
+			cfg := installed(t, after(3*time.Second, say(200, "{}")), hermetic(), awssdk.WithAttemptTimeout(timeout))
+			failed := 0
+			for range 100 {
+				if describe(t, cfg) != nil {
+					failed++
+				}
+			}
+			require.Equal(t, failures, failed, ceiling)
+		})
+	}
+}
+
 // TestTimeoutCostsNoGoroutine counts them during the exchange.
 func TestTimeoutCostsNoGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
