@@ -58,6 +58,17 @@ func modeledIn(v reflect.Value) (m modeled) {
 // it is.
 func canceledBy(err error) error {
 	canceled := wire.CanceledError{Err: err}
+	count := func(v reflect.Value, at string) {
+		canceled.Entries++
+		switch code := textOf(within(v, at)); {
+		case code == "" || code == "None": // that of an entry without a part in the failure
+		case isThrottle("", v, at):
+			canceled.Throttled++
+			canceled.Causes++
+		default:
+			canceled.Causes++
+		}
+	}
 	wire.Find(err, func(err error) bool {
 		known, ok := err.(interface{ ErrorCode() string })
 		if !ok {
@@ -65,21 +76,12 @@ func canceledBy(err error) error {
 		}
 		at := wire.CanceledIn(wire.BareCode(known.ErrorCode()))
 		list, code, nested := strings.Cut(at, ".")
-		reasons := within(reflect.ValueOf(err), list)
-		switch {
-		case nested && reasons.Kind() == reflect.Slice:
-			canceled.Entries, canceled.Alone = reasons.Len(), true
-			for i := range canceled.Entries {
-				reason := reasons.Index(i)
-				switch word := textOf(within(reason, code)); {
-				case isThrottle("", reason, code):
-					canceled.Throttled++
-				case word != "" && word != "None": // that of the other entries
-					canceled.Alone = false
-				}
+		if !nested && at != "" {
+			count(reflect.ValueOf(err), at)
+		} else if reasons := within(reflect.ValueOf(err), list); nested && reasons.Kind() == reflect.Slice {
+			for i := range reasons.Len() {
+				count(reasons.Index(i), code)
 			}
-		case at != "" && isThrottle("", reflect.ValueOf(err), at):
-			canceled.Throttled, canceled.Entries = 1, 1
 		}
 		return true
 	})

@@ -43,7 +43,7 @@ const (
 	saysCanceled                          // of itself that it was canceled
 	ofEntry                               // that it is about one entry of a batch
 	hintedInFull                          // that the wait of the hint must not be shorter
-	canceledByThrottles                   // that it is about a transaction, which nothing else has canceled
+	canceledByThrottles                   // that nothing but throttles of its entries has caused it
 )
 
 // safety is whether a request may be sent again.

@@ -1,8 +1,8 @@
 package classify
 
 // ThrottledTransactions returns the classifier "throttled-transactions", which retries a transaction of DynamoDB that was
-// canceled by throttles and by nothing else, as a throttle. Add it to the default ones: Also(ThrottledTransactions()). Like the
-// AWS SDKs, [Default] retries no canceled transaction. It knows those of package awssdk.
+// canceled by throttles and by nothing else, as a throttle, and a failed source of Glue that was throttled. Add it to the default
+// ones: Also(ThrottledTransactions()). Like the AWS SDKs, [Default] retries neither. It knows the failures of package awssdk.
 func ThrottledTransactions() Classifier { return &transactionClassifier{} }
 
 type transactionClassifier struct{}

@@ -103,7 +103,7 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 		f.addJudged(e)
 		return e.Err, true
 	case wire.CanceledError:
-		f.addIf(canceledByThrottles, e.Alone)
+		f.addIf(canceledByThrottles, e.Throttled == e.Causes)
 		return e.Err, true
 	case *url.Error:
 		// With io.EOF net/http says that the server closed the connection without an

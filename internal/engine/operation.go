@@ -280,7 +280,7 @@ func (r *record) report(result retry.Result) {
 	if r.found.failure != nil && (r.limited || r.engine.config.Observer != nil) {
 		if canceled, ok := wire.As[wire.CanceledError](r.found.failure); ok { // by throttles, whatever the verdict
 			result = retry.Result{Throttled: canceled.Throttled, Entries: canceled.Entries}
-			r.found.throttled = r.limited && r.scope.Throttled(canceled.Throttled, canceled.Entries)
+			r.found.throttled = r.limited && r.scope.Throttled(canceled.Throttled, canceled.Causes)
 		}
 	}
 	r.granted.payer, r.then = nil, token.Refused // the retry was made

@@ -117,17 +117,29 @@ func TestSuccessWithThrottledEntriesIsAThrottleForTheSendRateAndASuccessForTheQu
 
 func TestFailureWithThrottledEntriesCountsForItsShareHoweverItIsReported(t *testing.T) {
 	t.Parallel()
-	failure := wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4}
-	for _, report := range []func(s retry.Strategy, token retry.Token){
-		func(s retry.Strategy, token retry.Token) { _, _ = s.RefreshRetryToken(t.Context(), token, failure) },
-		func(s retry.Strategy, token retry.Token) { _ = s.RecordFailure(token, failure) },
+	whole, part := []bool{true, true, true, true}, []bool{true, false, false, false}
+	for _, c := range []struct {
+		failure error
+		want    []bool
+		heard   int // entries, by observers
+	}{
+		{wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4}, part, 0},
+		{wire.CanceledError{Err: errThrottle, Throttled: 1, Causes: 4, Entries: 9}, part, 9},
+		{wire.CanceledError{Err: errClient, Throttled: 1, Causes: 4, Entries: 9}, part, 9},
+		{wire.CanceledError{Err: errClient, Throttled: 1, Causes: 1, Entries: 9}, whole, 9},
 	} {
-		l := &scripted{}
-		s, _ := play.Adaptive(t, l.use)
-		for range 4 {
-			report(s, play.Sent(t, s))
+		for _, report := range []func(s retry.Strategy, token retry.Token){
+			func(s retry.Strategy, token retry.Token) { _, _ = s.RefreshRetryToken(t.Context(), token, c.failure) },
+			func(s retry.Strategy, token retry.Token) { _ = s.RecordFailure(token, c.failure) },
+		} {
+			l, r := &scripted{}, &play.Recorder{}
+			s, _ := play.Adaptive(t, func(config *adaptive.Config) { l.use(config); config.Standard.Observer = r })
+			for range 4 {
+				report(s, play.Sent(t, s))
+			}
+			require.Equal(t, c.want, l.reports)
+			require.Equal(t, c.heard, r.Of(retry.AttemptEnded)[0].Entries)
 		}
-		require.Equal(t, []bool{true, false, false, false}, l.reports)
 	}
 }
 

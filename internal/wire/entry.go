@@ -17,9 +17,8 @@ func (EntryError) BatchEntry() {}
 // CanceledError is an error that throttles have caused, such as that of a transaction, which came to nothing because of some of
 // its entries.
 type CanceledError struct {
-	Err                error
-	Throttled, Entries int  // so many of them were throttled, at least one
-	Alone              bool // it is that of a transaction, which nothing else has canceled
+	Err                        error
+	Throttled, Causes, Entries int // so many of the entries were throttled, and so many have a part in the failure; at least one
 }
 
 func (e CanceledError) Error() string { return e.Err.Error() }
