@@ -128,7 +128,6 @@ func (f *facts) readKnown(err error) (inner error, known bool) {
 		f.said |= disconnected
 		return nil, true
 	case *os.SyscallError:
-		f.addIf(timedOut, e.Timeout())
 		return e.Err, true
 	case syscall.Errno:
 		f.addErrno(e, runtime.GOOS == "windows")
