@@ -54,11 +54,13 @@ func flat(classifiers []Classifier) []Classifier {
 //     given up by the server or a proxy, certificates that are not trusted, streams of HTTP/2 that the server reset without
 //     blaming the client, and name servers that give no useful answer. It does not retry a host that does not exist, or what
 //     the caller ended by canceling or by a deadline, see Outcome.CallerGone;
+//   - "protocol": the status of a call of gRPC, the SQLSTATE of a database's error, the number of MySQL's, and
+//     database/sql/driver.ErrBadConn, where no other classifier has an opinion. The page on classification lists what it retries;
 //   - "traits", see [Traits].
 func Default() *Chain { return chainWith(Code()) }
 
 func chainWith(code Classifier) *Chain {
-	return NewChain(Status(), code, Skew(), &modeledClassifier{}, &transportClassifier{}, Traits(false))
+	return NewChain(Status(), code, Skew(), &modeledClassifier{}, &transportClassifier{}, &protocolClassifier{}, Traits(false))
 }
 
 // InsertBefore returns a chain with the classifiers right before the first one of this
@@ -227,7 +229,7 @@ func (o *Outcome) take(v Verdict) {
 	}
 }
 
-const frontLength = 6
+const frontLength = 7
 
 // front has the classifiers of Default in their order. Most chains begin with them. Calling
 // them by their types, and only those that may have an opinion, takes about half the time of
@@ -238,6 +240,7 @@ type front struct {
 	skew      *skewClassifier
 	modeled   *modeledClassifier
 	transport *transportClassifier
+	protocol  *protocolClassifier
 	traits    *traitsClassifier
 }
 
@@ -253,14 +256,15 @@ func frontOf(list []Classifier) *front {
 	f.skew, are[2] = list[2].(*skewClassifier)
 	f.modeled, are[3] = list[3].(*modeledClassifier)
 	f.transport, are[4] = list[4].(*transportClassifier)
-	f.traits, are[5] = list[5].(*traitsClassifier)
+	f.protocol, are[5] = list[5].(*protocolClassifier)
+	f.traits, are[6] = list[6].(*traitsClassifier)
 	if slices.Contains(are[:], false) {
 		return nil
 	}
 	return &f
 }
 
-// run runs those of the six that may have an opinion. Only the last two may forbid.
+// run runs those of the seven that may have an opinion. Only transport and traits may forbid.
 func (r *front) run(o *Outcome, f *facts) {
 	o.take(r.status.opinion(o, f))
 	if f.code != "" {
@@ -270,6 +274,7 @@ func (r *front) run(o *Outcome, f *facts) {
 	}
 	if f.saysMore() {
 		if o.take(r.transport.opinion(o, f)); o.Previous.action != actionForbid {
+			o.take(r.protocol.opinion(o, f))
 			o.take(r.traits.opinion(o, f))
 		}
 	}
@@ -288,6 +293,8 @@ func opinion(c Classifier, o *Outcome, f *facts) Verdict {
 	case *modeledClassifier:
 		return c.opinion(o, f)
 	case *transportClassifier:
+		return c.opinion(o, f)
+	case *protocolClassifier:
 		return c.opinion(o, f)
 	case *traitsClassifier:
 		return c.opinion(o, f)

@@ -333,7 +333,7 @@ func TestTheTrailHasWhatEachClassifierSaid(t *testing.T) {
 	}{
 		"a verdict and a later one": {classify.Default(), throttled, throttle, classify.Trail{
 			step("http-status", transient), step("aws-code", throttle), step("clock-skew", none),
-			step("modeled", none), step("transport", none), step("traits", none),
+			step("modeled", none), step("transport", none), step("protocol", none), step("traits", none),
 		}},
 		"forbidden ends it": {changed(t)(classify.Default().InsertAfter("aws-code", veto)), throttled, forbidden, classify.Trail{
 			step("http-status", transient), step("aws-code", throttle), step("veto", forbidden),

@@ -81,6 +81,7 @@ func ExampleChain_Explain() {
 	//   clock-skew: none
 	//   modeled: none
 	//   transport: none
+	//   protocol: none
 	//   traits: none
 }
 
@@ -95,7 +96,7 @@ func ExampleChain_InsertBefore() {
 	// Output:
 	// GetItem retry(timeout) <nil>
 	// PutItem forbid <nil>
-	// classify: the chain has no classifier of this name: "trait", only ["http-status" "aws-code" "clock-skew" "modeled" "transport" "traits"]
+	// classify: the chain has no classifier of this name: "trait", only ["http-status" "aws-code" "clock-skew" "modeled" "transport" "protocol" "traits"]
 }
 
 func ExampleChain_Without() {

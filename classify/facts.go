@@ -16,6 +16,7 @@ type facts struct {
 	after    time.Duration // if hinted
 	used     time.Duration // if skewed, and so is observed
 	observed time.Duration
+	sqlState string
 	lookup   *net.DNSError
 	reasons  []Reason // of a throttle
 	judged   *JudgedError
@@ -44,6 +45,8 @@ const (
 	ofEntry                               // that it is about one entry of a batch
 	hintedInFull                          // that the wait of the hint must not be shorter
 	canceledByThrottles                   // that nothing but throttles of its entries has caused it
+	comparing                             // what it is equal to
+	unsent                                // that nothing was sent
 )
 
 // safety is whether a request may be sent again.
@@ -70,7 +73,7 @@ func (f *facts) has(x facet) bool { return f.said&x != 0 }
 // saysMore reports whether the error says more than a status, a code and a hint. One with a code and
 // without a status may, see [Traits].
 func (f *facts) saysMore() bool {
-	return f.said&^(hinted|hintedInFull|ofEntry) != 0 || f.lookup != nil || f.safety != safetyUnsaid || f.fault != faultUnknown ||
+	return f.said&^(hinted|hintedInFull|ofEntry) != 0 || f.lookup != nil || f.sqlState != "" || f.safety != safetyUnsaid || f.fault != faultUnknown ||
 		f.code != "" && f.status == 0
 }
 
@@ -107,6 +110,8 @@ type (
 	timeoutError    interface{ Timeout() bool }
 	faultError      interface{ ServerFault() bool }
 	entryError      interface{ BatchEntry() } // see wire.EntryError
+	sqlStateError   interface{ SQLState() string }
+	unsentError     interface{ SafeToRetry() bool }
 	skewError       interface {
 		ClockSkew() (used, observed time.Duration, ok bool)
 	}
@@ -138,7 +143,7 @@ func (f *facts) read(err error) {
 		}
 		switch e := err.(type) {
 		case timeoutError, temporaryError, connectionError, canceledError, comparingError,
-			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError, entryError:
+			safetyError, retryableError, throttlingError, reasonedError, faultError, skewError, entryError, sqlStateError, unsentError:
 			f.listen(err)
 		case interface {
 			codeError
@@ -267,6 +272,12 @@ func (f *facts) listen(err error) {
 		if e.ServerFault() {
 			f.fault = faultServer
 		}
+	}
+	if e, ok := err.(sqlStateError); ok && f.sqlState == "" {
+		f.sqlState = e.SQLState()
+	}
+	if e, ok := err.(unsentError); ok {
+		f.addIf(unsent, e.SafeToRetry())
 	}
 	f.listenSafety(err)
 	f.listenTransport(err)

@@ -153,6 +153,7 @@ func (f *facts) listenTransport(err error) {
 		f.lookup = e
 	}
 	if e, ok := err.(comparingError); ok {
+		f.said |= comparing
 		f.compare(e)
 	}
 	// The timeouts of the net package also claim to be context.DeadlineExceeded, so only that

@@ -83,6 +83,7 @@ const (
 	withHint flags = 1 << iota
 	hintInFull
 	ofHardQuota
+	notProcessed
 )
 
 // RetryAs returns the verdict that asks for a retry of a failure of this kind, as far as

@@ -3,10 +3,8 @@ package httpretry
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"github.com/awsretry/awsretry/classify"
-	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -50,7 +48,8 @@ func (c *call) rule(failure error) error {
 		return nil // there is no retry to stop
 	case !c.body.replayable():
 		return c.notAgain("its body was read and the request has no GetBody")
-	case carried.Retryable(), c.config.idempotent(c.request), c.unprocessed(failure):
+	case carried.Retryable(), c.config.idempotent(c.request), c.unsent(),
+		classify.Unprocessed(failure, classify.Default().Classify(classify.Outcome{Err: failure})):
 		return nil
 	default:
 		return c.notAgain("it may have been executed and is not idempotent")
@@ -60,21 +59,3 @@ func (c *call) rule(failure error) error {
 func (c *call) notAgain(why string) error {
 	return errors.New("httpretry: " + methodOf(c.request) + " is not sent again: " + why)
 }
-
-// unprocessed reports whether the server did not execute the request: it refused for now, there was
-// no connection, or the server gave up the connection before it came to the request.
-func (c *call) unprocessed(failure error) bool {
-	if answer, ok := wire.As[*ResponseError](failure); ok {
-		return answer.refuses()
-	}
-	return c.unsent() || wire.Unsent(failure)
-}
-
-// refuses reports whether the server did not execute the request but asks to come again.
-func (e *ResponseError) refuses() bool {
-	return e.hinted && (e.Status == http.StatusServiceUnavailable || e.Status == statusOverloaded) ||
-		classify.Default().Classify(classify.Outcome{Err: e}).Kind() == classify.Throttling
-}
-
-// statusOverloaded is a 503 for all clients of a service, see classify.Status.
-const statusOverloaded = 529

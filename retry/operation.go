@@ -32,6 +32,10 @@ type Operation struct {
 	// something. In behavior v2.1 an empty retry quota slows it down: it sleeps the backoff
 	// before it is refused.
 	LongPolling bool
+	// NotIdempotent says that the operation must not be carried out twice. A failure is then retried only if it says that the
+	// attempt was not carried out, see [classify.Unprocessed], or carries a verdict of [Mark]; another one that is retryable ends
+	// the operation with [ErrNotRetryable]. By default every operation may be carried out twice, as in the AWS SDKs.
+	NotIdempotent bool
 	// Unpaced exempts the operation from the send rate of adaptive mode: it takes no send
 	// tokens, its attempts are never held back, and their answers do not change the rate.
 	Unpaced bool

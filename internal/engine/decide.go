@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"github.com/awsretry/awsretry/classify"
@@ -37,9 +38,19 @@ func (o *operation) judge(ctx context.Context, failure error) {
 			found.verdict, found.rule = below, mark.Reason
 		}
 	}
+	if o.op.NotIdempotent && found.rule == nil && found.verdict.Retryable() && mayHaveRun(failure, found.verdict) {
+		found.rule = errMayHaveRun
+	}
 	found.partly = below.Reach() == classify.ReachPart
 	found.throttled = below.Kind() == classify.Throttling && !found.partly && !below.HardQuota()
 	o.found = found
+}
+
+var errMayHaveRun = errors.New("retry: the attempt may have been carried out, and the operation is not idempotent")
+
+// mayHaveRun reports whether an attempt that failed so may have been carried out. A mark is the program's own decision.
+func mayHaveRun(failure error, v classify.Verdict) bool {
+	return !classify.Outcome{Err: failure}.Judge(nil, nil).Retryable() && !classify.Unprocessed(failure, v)
 }
 
 // markOf returns the mark of an error that keeps a failure with this verdict from being retried: the one that Unwrap() error

@@ -2,6 +2,9 @@ package engine_test
 
 import (
 	"context"
+	"database/sql/driver"
+	"errors"
+	"io"
 	"testing"
 	"time"
 
@@ -78,6 +81,26 @@ func TestDelaysGrowFromTheLastAttemptThatWroteEntriesOfABatch(t *testing.T) {
 				require.NoError(t, s.RecordFailure(token, errClient))
 			}
 		})
+	}
+}
+
+func TestOperationThatMustNotRunTwiceIsRetriedOnlyIfItHasNotRun(t *testing.T) {
+	t.Parallel()
+	s, _ := newStandard(t, func(*standard.Config) {})
+	for failure, again := range map[error]bool{
+		errServer: false, io.ErrUnexpectedEOF: false, errThrottle: true, driver.ErrBadConn: true,
+		retry.Mark(errors.New("not begun"), classify.Transient): true,
+	} {
+		token, err := s.AcquireInitialToken(t.Context(), retry.Operation{NotIdempotent: true})
+		require.NoError(t, err)
+		_, err = s.RefreshRetryToken(t.Context(), token, failure)
+		if again {
+			require.NoError(t, err, "%v", failure)
+			continue
+		}
+		require.ErrorIs(t, err, retry.ErrNotRetryable)
+		require.ErrorIs(t, err, failure)
+		require.ErrorContains(t, err, "may have been carried out")
 	}
 }
 
