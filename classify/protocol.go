@@ -24,7 +24,7 @@ func (*protocolClassifier) opinion(o *Outcome, f *facts) Verdict {
 	if f.sqlState != "" {
 		return ofSQLState(f.sqlState)
 	}
-	if wire.Is(o.Err, driver.ErrBadConn) {
+	if f.has(unsent) || wire.Is(o.Err, driver.ErrBadConn) {
 		return unprocessed(Transient)
 	}
 	if !f.has(comparing) { // as those of gRPC and of MySQL are
@@ -166,6 +166,9 @@ func Unprocessed(err error, v Verdict) bool {
 	}
 	var f facts
 	f.read(err)
+	if wire.Find(err, func(e error) bool { return reflect.TypeOf(e).String() == "*pgconn.ConnectError" }) {
+		return true // whatever ended the start of its connection
+	}
 	again := f.has(hinted) && (f.status == http.StatusServiceUnavailable || f.status == statusOverloaded)
 	return again || f.safety == safetyYes || f.has(unsent)
 }

@@ -55,7 +55,7 @@ func flat(text string) string {
 func examples(t *testing.T) string {
 	t.Helper()
 	return files(t, "example*_test.go", "*/example*_test.go", "metrics/*/example*_test.go", "lab/telemetry/example*_test.go",
-		"modes/*/example*_test.go", "examples/ten/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go")
+		"modes/*/example*_test.go", "examples/ten/*_test.go", "fleet/redisstore/example*_test.go", "lab/sdktest/example*_test.go", "lab/anyfunction/example*_test.go")
 }
 
 func TestCodeOfThePagesIsCompiled(t *testing.T) {
