@@ -109,7 +109,6 @@ func ExampleWithValues() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	settings.Diagnostics = nil // the two missing files
 	if err := settings.Explain(os.Stdout, strategy.Plan(retry.Operation{})); err != nil {
 		log.Fatal(err)
 	}

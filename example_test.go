@@ -314,8 +314,8 @@ type fullLogsError struct{}
 func (fullLogsError) Error() string     { return "too many log groups" }
 func (fullLogsError) ErrorCode() string { return "LimitExceededException" }
 
-// Where the operator has chosen standard mode, the program starts, and settings and observer
-// say what has no effect.
+// Where the operator has chosen standard mode, the program starts, and the observer gets what has no
+// effect.
 func ExampleWithConfig_settingIgnored() {
 	limited := awsretry.WithConfig(adaptive.Config{MaxSendWait: time.Second})
 	settings, err := awsretry.Resolve(context.Background(),
@@ -323,13 +323,11 @@ func ExampleWithConfig_settingIgnored() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(settings.Diagnostics[0])
 	_, err = awsretry.New(settings, limited,
 		awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { fmt.Println(e.Kind, e.Err) })))
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// warning: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE) [no-effect]
 	// setting-ignored awsretry: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE)
 }

@@ -262,11 +262,6 @@ func (b buildOptions) emitIgnored(ctx context.Context, settings *Settings, s ret
 		defer func() { _ = recover() }()
 		observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
 	}
-	for _, d := range settings.Diagnostics {
-		if d.Severity == config.SeverityError {
-			emit(errors.New("awsretry: " + d.Message))
-		}
-	}
 	for _, field := range applySettings(&c.Standard, settings) {
 		emit(errors.New("awsretry: " + field))
 	}

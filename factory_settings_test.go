@@ -28,7 +28,6 @@ func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
 	}, settings.Behavior)
 	require.Equal(t, config.Setting[int]{Value: 6, Raw: "6", Origin: origin, Overridden: []config.Candidate{}}, settings.MaxAttempts)
 	require.Equal(t, "dynamodb", settings.Service)
-	require.Empty(t, settings.Diagnostics)
 
 	fewer := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "2"}, "", own)
 	require.Equal(t, []config.Candidate{{Raw: "6", Valid: true, Origin: origin}}, fewer.MaxAttempts.Overridden)
@@ -87,12 +86,6 @@ func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
 				require.Equal(t, c.counts, reflect.ValueOf(s.Plan(retry.Operation{})).FieldByName(c.of).Interface(), name)
 				require.Equal(t, want, emitted, name)
 			}
-			diagnostics := resolved(t, c.env, "", c.option, own).Diagnostics
-			if c.want == "" {
-				require.Empty(t, diagnostics)
-				return
-			}
-			require.Equal(t, []config.Diagnostic{{Code: "no-effect", Message: "standard.Config." + c.want}}, diagnostics)
 		})
 	}
 }
@@ -128,7 +121,6 @@ func TestFieldForAdaptiveModeIsAnErrorWhereCodeChoseStandardMode(t *testing.T) {
 		} {
 			want := "awsretry: adaptive.Config." + field + " is set, but the retry mode is standard " + where
 			settings := resolved(t, nil, "", option, own)
-			require.Empty(t, settings.Diagnostics)
 			_, err := awsretry.New(settings, own)
 			require.EqualError(t, err, want)
 			_, err = awsretry.NewFactory(settings, own)
@@ -151,8 +143,6 @@ func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMod
 			own, clk := awsretry.WithConfig(c), awsretry.WithClock(clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
 			settings := resolved(t, env, file, own, awsretry.WithDefaultMode(awsretry.ModeAdaptive))
 			said := "adaptive.Config." + field + " is set, but the retry mode is standard (" + place + ")"
-			require.Len(t, settings.Diagnostics, 1)
-			require.Equal(t, "warning: "+said+" [no-effect]", settings.Diagnostics[0].String())
 
 			var events []retry.Event
 			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) }))
@@ -177,23 +167,4 @@ func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMod
 			}
 		}
 	}
-}
-
-// TestFindingsThatAreErrorsAreEvents: awsretry.Resolve returns such an error, but awssdk.Install starts.
-func TestFindingsThatAreErrorsAreEvents(t *testing.T) {
-	t.Parallel()
-	settings := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "5"}, "[default]\nmax_attempts = ten\n")
-	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
-	for _, message := range []string{"one", "two"} {
-		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: config.SeverityError, Code: "invalid-value", Message: message})
-	}
-	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	var emitted []string
-	_, err := awsretry.New(settings, awsretry.WithClock(clk), awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-		emitted = append(emitted, e.Err.Error())
-		require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: clk.Now(), Err: e.Err}, e)
-		panic("observer")
-	})))
-	require.NoError(t, err)
-	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, emitted)
 }

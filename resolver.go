@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -86,7 +85,7 @@ func source(named bool, set resolveOption) ResolveOption {
 // Resolve decides how a client retries. The package comment has the order of the sources.
 //
 // A bad value is an error only if it wins: a [*config.ValueError], which names its place.
-// If it loses, it is a diagnostic. A MinDelay above MaxBackoff is such an error too. The
+// If it loses, it is not [config.Candidate.Valid]. A MinDelay above MaxBackoff is such an error too. The
 // other errors are
 //   - a [*config.ProfileNotFoundError] for a profile that [WithProfile] or a variable names
 //     but neither file has;
@@ -112,20 +111,7 @@ func (o *options) resolve(ctx context.Context) (*Settings, error) {
 	query.Given = appendSet(query.Given, by, "max_backoff", c.MaxBackoff)
 	query.Given = appendSet(query.Given, by, "min_delay", c.MinDelay)
 	query.Given = appendSet(query.Given, by, "max_elapsed", c.MaxElapsed)
-	settings, err := lint.Resolve(query)
-	if err != nil {
-		return nil, err
-	}
-	without := applySettings(&c, settings)
-	if o.build.configured != "" && !inCode(settings.RetryMode.Origin) {
-		if err := ignored(o.build.config, settings); err != nil {
-			without = append(without, strings.TrimPrefix(err.Error(), "awsretry: "))
-		}
-	}
-	for _, field := range without {
-		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Code: "no-effect", Message: field})
-	}
-	return settings, nil
+	return query.Resolve()
 }
 
 // appendSet adds a value unless it is unset.
@@ -181,8 +167,7 @@ func WithService(id string) ResolveOption {
 
 // WithStrict refuses a shared file with a malformed line. The error is a [*config.ParseError]
 // for the first malformed line of the config file, or else of the credentials file. Without
-// this option a malformed line is skipped, as in AWS tools, and is a diagnostic. All other
-// findings stay diagnostics.
+// this option a malformed line is skipped, as in AWS tools.
 func WithStrict() ResolveOption {
 	return source(true, func(q *config.Query) { q.Strict = true })
 }

@@ -13,12 +13,11 @@
 // of the process. The result is a [Settings]: each [Setting] has its value, its [Origin],
 // and every [Candidate] that lost. [Settings.Explain] writes it as text for people.
 //
-// # Findings and errors
+// # Errors
 //
 // This package says only what makes a value invalid. The errors are [*ValueError],
 // [*ProfileNotFoundError], [*UnreadableError] and [*ParseError]; use [errors.AsType] to tell
-// them apart. A [Diagnostic] is a finding about what is odd, with a stable code, and never
-// stops a program; awsretry.Resolve adds the findings to the settings.
+// them apart. The command "awsretry lint" says what is odd about the files and the variables.
 //
 // # Dialect
 //
@@ -31,13 +30,12 @@
 //
 // # Secrets
 //
-// No error, finding or setting contains the value of a key that is not a retry setting.
+// No error or setting contains the value of a key that is not a retry setting.
 //
 // # Concurrency
 //
 // All functions and methods are safe for concurrent use, and returned values never change.
-// In this module only this package reads the environment and the file system, and only
-// through [Sources].
+// This module reads the environment and the file system only here, and only through [Sources].
 package config
 
 import (
@@ -84,10 +82,6 @@ type Settings struct {
 	// Files says where the config file and the credentials file were looked for, in this
 	// order, and what became of each.
 	Files []FileStatus `json:"files"`
-	// Diagnostics are the findings: first those about the environment, the paths of the files,
-	// and values of environment and code; then those about the config file, and those about
-	// the credentials file, each by line. It is never nil. [Query.Resolve] leaves it empty.
-	Diagnostics []Diagnostic `json:"diagnostics"`
 }
 
 // Setting is a value with its origin and with the values that it beat.

@@ -17,10 +17,10 @@ import (
 )
 
 // Explain writes the settings as text for people, as the command "awsretry explain" prints
-// them: each setting with its origin and the values that it beat, the files, what a strategy
-// with this plan does, and the diagnostics. A star marks the value that counts. It leaves
-// out MaxBackoff, MinDelay and MaxElapsed if they have their built-in defaults, and for the
-// zero Plan what the strategy does. It quotes control characters.
+// them: each setting with its origin and the values that it beat, the files, and what a
+// strategy with this plan does. A star marks the value that counts. It leaves out MaxBackoff,
+// MinDelay and MaxElapsed if they have their built-in defaults, and for the zero Plan what the
+// strategy does. It quotes control characters.
 //
 // Do not parse the text: it may change. The error is that of w.
 func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
@@ -51,12 +51,6 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 		_ = table.Flush()
 	}
 
-	if len(s.Diagnostics) > 0 {
-		fmt.Fprintln(&out, "\nDiagnostics")
-	}
-	for _, d := range s.Diagnostics {
-		fmt.Fprintln(&out, "  "+words.Escaped(d.String()))
-	}
 	_, err := w.Write(out.Bytes())
 	return err
 }

@@ -71,17 +71,6 @@ type Query struct {
 //     names, and for any file above 4 MiB;
 //   - a [*ParseError] if Strict is true.
 func (q Query) Resolve() (*Settings, error) {
-	pair, err := q.Open()
-	if err != nil {
-		return nil, err
-	}
-	return q.Decide(pair, nil)
-}
-
-// Decide is Resolve of files that are open, for package lint and the command. It reads them unless all sections were read.
-// If look is not nil, it is called for each value of a setting, the strongest first, with a nil Err if the value is
-// accepted. For the one that wins it returns the text to read instead, or that the value is passed over.
-func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) (instead string, over bool)) (*Settings, error) {
 	for _, c := range q.Given {
 		if err := c.Check(); errors.Is(err, errNoSetting) {
 			return nil, err
@@ -91,10 +80,14 @@ func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) 
 		option := Origin{Kind: originOption, Name: "WithProfile"}
 		q.Given = append(slices.Clip(q.Given), Candidate{Raw: q.Profile, Origin: option, setting: keyProfile})
 	}
-	r := &resolution{Query: q, look: look}
-	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
+	pair, err := q.open()
+	if err != nil {
+		return nil, err
+	}
+	r := &resolution{Query: q, pair: pair}
+	s := &Settings{Service: q.Service, Files: statuses(pair)}
 	s.Profile = decide(r, profileRule(), defaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
-	r.err = r.readFiles(pair, s.Profile)
+	r.err = r.readFiles(s.Profile)
 	s.Behavior = decide(r, behaviorRule(), retry.V21)
 	s.RetryMode = decide(r, modeRule(), modeStandard, sharedfile.EnvRetryMode)
 	builtIn := s.Behavior.Value.Defaults(q.Service)
@@ -112,11 +105,58 @@ func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) 
 	return s, nil
 }
 
-// readFiles reads the values that both files have for the profile.
-func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) error {
-	if !pair.All {
-		pair.Read(profile.Value, false)
+// resolution is the state of one Resolve.
+type resolution struct {
+	Query
+	pair    *sharedfile.Pair
+	inFiles []Candidate // The values that both files have for the profile, the strongest first.
+	err     error       // The first error of a setting.
+}
+
+// decide takes the strongest value of a setting, which must be valid. Of the variables the first is the strongest.
+func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Setting[T] {
+	chosen := Setting[T]{Value: builtIn, Raw: s.text(builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
+	won := false
+	add := func(c Candidate) {
+		value, err := s.of(c)
+		switch {
+		case won:
+			chosen.Overridden = append(chosen.Overridden, Candidate{Raw: c.Raw, Valid: err == nil, Origin: c.Origin})
+			return
+		case err != nil:
+			r.err = cmp.Or(r.err, error(&ValueError{c.Origin, s.key, c.Raw, err}))
+		default:
+			chosen.Value, chosen.Raw, chosen.Origin = value, c.Raw, c.Origin
+		}
+		won = true
 	}
+	code := func(builtIn bool) {
+		for _, c := range r.Given {
+			if (c.Origin.Kind == originDefault) == builtIn && cmp.Or(c.setting, c.Origin.Key) == s.key {
+				add(c)
+			}
+		}
+	}
+	code(false)
+	for _, name := range variables {
+		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
+		if text, _ := r.pair.Lookup(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
+			add(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}})
+		}
+	}
+	for _, c := range r.inFiles {
+		if c.Origin.Key == s.key {
+			add(c)
+		}
+	}
+	code(true)
+	return chosen
+}
+
+// readFiles reads the values that both files have for the profile.
+func (r *resolution) readFiles(profile Setting[string]) error {
+	pair := r.pair
+	pair.Read(profile.Value, false)
 	for _, x := range pair.Files {
 		if l := x.Refused; r.Strict && l.Fault != sharedfile.NoFault {
 			return &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.Number), Msg: l.Fault.String(), text: strings.Clone(l.Shown())}

@@ -2,15 +2,16 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/forecast"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -46,7 +47,7 @@ type explanation struct {
 	Behavior    config.Setting[retry.Behavior] `json:"behavior"`
 	Strategy    strategyNumbers                `json:"strategy"`
 	Files       []config.FileStatus            `json:"files"`
-	Diagnostics []config.Diagnostic            `json:"diagnostics"`
+	Diagnostics []lint.Diagnostic              `json:"diagnostics"`
 	Error       *failure                       `json:"error,omitempty"`
 }
 
@@ -70,10 +71,11 @@ type byKind[T any] struct {
 
 // explain resolves the settings, and prints them and their effect.
 func (c *call) explain(q question) error {
-	settings, refused := lint.Examine(c.query(q, c.service))
-	if settings == nil {
+	report, refused := lint.Examine(c.query(q, c.service))
+	if report == nil {
 		return refused
 	}
+	settings := report.Settings
 	strategy, err := awsretry.New(settings)
 	if err != nil {
 		return err
@@ -85,14 +87,17 @@ func (c *call) explain(q question) error {
 		answer := explanation{
 			Profile: settings.Profile, RetryMode: settings.RetryMode,
 			MaxAttempts: settings.MaxAttempts, Behavior: settings.Behavior,
-			Strategy: numbers(plan), Files: settings.Files, Diagnostics: settings.Diagnostics,
+			Strategy: numbers(plan), Files: settings.Files, Diagnostics: report.Diagnostics,
 		}
 		if refused != nil {
 			answer.Error = new(describe(refused))
 		}
 		err = c.print(answer)
-	} else {
-		err = settings.Explain(c.out, plan)
+	} else if err = settings.Explain(c.out, plan); err == nil && len(report.Diagnostics) > 0 {
+		fmt.Fprintln(c.out, "\nDiagnostics")
+		for _, d := range report.Diagnostics {
+			show(c.out, "  ", d)
+		}
 	}
 	if err == nil && refused != nil {
 		c.complain(refused)

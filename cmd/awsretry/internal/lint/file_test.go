@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -38,12 +38,12 @@ func shared(configFile, credentials []byte, env map[string]string) config.Source
 }
 
 // readDifferently returns the findings with that code.
-func readDifferently(found []config.Diagnostic) []config.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.Code != "read-differently" })
+func readDifferently(found []lint.Diagnostic) []lint.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d lint.Diagnostic) bool { return d.Code != "read-differently" })
 }
 
 // places returns findings as "line tools".
-func places(found []config.Diagnostic) []string {
+func places(found []lint.Diagnostic) []string {
 	texts := []string{}
 	for _, d := range readDifferently(found) {
 		texts = append(texts, strconv.Itoa(d.Line)+" "+strings.Join(d.Tools, " "))
@@ -248,7 +248,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 				}
 				differ, named := []string{}, []string{}
 				for tool, read := range c.ReadAs {
-					if read != readAs(settings) {
+					if read != readAs(settings.Settings) {
 						differ = append(differ, names[tool])
 					}
 				}
@@ -264,28 +264,6 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 	}
 }
 
-func TestResolveReadsWhatAllToolsRead(t *testing.T) {
-	t.Parallel()
-	for source, file := range vectors.Load[vectors.ToolsAgree](t, "tools-agree.json") {
-		for _, c := range file.Cases {
-			t.Run(source+"/"+c.ID, func(t *testing.T) {
-				t.Parallel()
-				found, err := lint.Files(toolSources(c.ToolFiles), false)
-				require.NoError(t, err)
-				for _, strict := range []bool{false, true} {
-					if strict && hasCode(found, "malformed-line") {
-						continue
-					}
-					settings, err := lint.Resolve(config.Query{Sources: toolSources(c.ToolFiles), Strict: strict})
-					require.NoError(t, err)
-					require.Equal(t, c.Want.RetryMode, given(settings.RetryMode, modeText))
-					require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts, strconv.Itoa))
-				}
-			})
-		}
-	}
-}
-
-func hasCode(found []config.Diagnostic, code string) bool {
-	return slices.ContainsFunc(found, func(d config.Diagnostic) bool { return d.Code == code })
+func hasCode(found []lint.Diagnostic, code string) bool {
+	return slices.ContainsFunc(found, func(d lint.Diagnostic) bool { return d.Code == code })
 }

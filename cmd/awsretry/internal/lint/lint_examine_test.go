@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -61,7 +61,7 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 			}
 			require.Equal(t, c.attempts, settings.MaxAttempts.Value)
 			require.Equal(t, c.origin, settings.MaxAttempts.Origin.String())
-			bad := slices.DeleteFunc(settings.Diagnostics, func(d config.Diagnostic) bool { return d.Severity != config.SeverityError })
+			bad := slices.DeleteFunc(settings.Diagnostics, func(d lint.Diagnostic) bool { return d.Severity != lint.SeverityError })
 			require.Len(t, bad, 1)
 			require.Equal(t, "invalid-value", bad[0].Code)
 			require.Equal(t, c.bad, bad[0].Message)

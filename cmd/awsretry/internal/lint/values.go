@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 func (r *report) noEffect() {
 	add := func(name, why string) {
 		if value, _ := r.pair.Lookup(name); !sharedfile.IsBlank(value) {
-			r.first = append(r.first, config.Diagnostic{Code: "no-effect", Message: name + " is set and has no effect: " + why})
+			r.first = append(r.first, Diagnostic{Code: "no-effect", Message: name + " is set and has no effect: " + why})
 		}
 	}
 	if name, _ := r.pair.Lookup(sharedfile.EnvProfile); name != "" {
@@ -77,20 +78,20 @@ func (r *report) variables(named bool) {
 	for _, d := range x.list() {
 		value, _ := r.pair.Lookup(d.File)
 		d.Message = d.File + ": " + sharedfile.Quote(value) + ": " + d.Message
-		r.first = append(r.first, config.Diagnostic{Code: d.Code, Message: d.Message, Tools: d.Tools})
+		r.first = append(r.first, Diagnostic{Code: d.Code, Message: d.Message, Tools: d.Tools})
 	}
 }
 
 // judge returns what is odd about a value, without its place. wins says whether it counts, or would if it were
 // accepted.
-func (r *report) judge(v config.ValueError, wins bool) (d config.Diagnostic) {
+func (r *report) judge(v config.ValueError, wins bool) (d Diagnostic) {
 	switch {
 	case v.Err != nil && wins:
-		d = config.Diagnostic{Severity: config.SeverityError, Code: codeInvalidValue, Message: v.Err.Error() + r.passed[v.Key].Message}
+		d = Diagnostic{Severity: SeverityError, Code: codeInvalidValue, Message: v.Err.Error() + r.passed[v.Key].Message}
 	case v.Err != nil:
-		d = config.Diagnostic{Code: codeInvalidValue, Message: v.Err.Error() + "; another value wins, so it is ignored"}
+		d = Diagnostic{Code: codeInvalidValue, Message: v.Err.Error() + "; another value wins, so it is ignored"}
 	case wins && v.Key == sharedfile.RetryMode && mapped(v.Raw) != "":
-		d = config.Diagnostic{Code: "mapped-mode", Message: "a mode of other tools, read as " + mapped(v.Raw)}
+		d = Diagnostic{Code: "mapped-mode", Message: "a mode of other tools, read as " + mapped(v.Raw)}
 	}
 	return d
 }
@@ -122,6 +123,16 @@ func mapped(mode string) string {
 		return "adaptive"
 	}
 	return ""
+}
+
+// modeOf and numberOf return what accepted texts are read as.
+func modeOf(text string) config.Mode {
+	return config.Mode(cmp.Or(mapped(text), sharedfile.ASCIILower(sharedfile.Trim(text))))
+}
+
+func numberOf(text string) int {
+	n, _ := strconv.Atoi(sharedfile.Trim(text))
+	return n
 }
 
 // refused returns why a setting does not accept a text, or nil.

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 

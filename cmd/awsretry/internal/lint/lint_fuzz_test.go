@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -88,7 +88,7 @@ func requireFindings(t *testing.T, src config.Sources) {
 	t.Helper()
 	found := findings(t, src, false)
 	count := map[[2]string]int{}
-	previous := config.Diagnostic{File: "/c", Line: 1}
+	previous := lint.Diagnostic{File: "/c", Line: 1}
 	for _, d := range found {
 		require.GreaterOrEqual(t, d.File, previous.File)
 		switch {
@@ -123,7 +123,7 @@ func requireStrict(t *testing.T, src config.Sources) {
 	}
 }
 
-func malformedPlaces(found []config.Diagnostic) (places []string) {
+func malformedPlaces(found []lint.Diagnostic) (places []string) {
 	for _, d := range found {
 		if d.Code == "malformed-line" && d.Line > 0 {
 			places = append(places, fmt.Sprint(d.File, d.Line))

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/words"
 )
@@ -31,16 +30,16 @@ type file struct {
 
 // opened adds the findings about files that were named but do not exist, or that exist but cannot be read, and about
 // how they begin.
-func (r *report) opened(severity config.Severity) {
+func (r *report) opened(severity Severity) {
 	if r.pair.NoHome {
 		const text = "no home directory: HOME is not set and the system knows none, so the shared files in it are not read"
-		r.first = append(r.first, config.Diagnostic{Code: "no-home-directory", Message: text})
+		r.first = append(r.first, Diagnostic{Code: "no-home-directory", Message: text})
 	}
 	for i := range r.files {
 		x := &r.files[i]
 		x.noteIf(errors.Is(x.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
 		x.line = 1
-		d := config.Diagnostic{Severity: severity, File: x.Path}
+		d := Diagnostic{Severity: severity, File: x.Path}
 		switch missing := errors.Is(x.Err, fs.ErrNotExist); {
 		case missing && (x.ByCode || x.Variable != ""):
 			d.Code, d.Message = "missing-file", "the "+x.Kind+" file that "+cmp.Or(x.Variable, "an option")+" names does not exist"

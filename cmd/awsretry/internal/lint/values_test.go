@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -98,7 +98,7 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
 			for _, d := range settings.Diagnostics {
-				require.Equal(t, config.SeverityWarning, d.Severity, "%v", d)
+				require.Equal(t, lint.SeverityWarning, d.Severity, "%v", d)
 			}
 		})
 	}
