@@ -105,11 +105,11 @@ func TestValuesOfAProgramHaveTheirPlaceAmongAllOthers(t *testing.T) {
 func TestValuesOfAProgramAreSettings(t *testing.T) {
 	t.Parallel()
 	own := parsed(t, from("file app.yaml", awsretry.Values{MaxBackoff: " 3s\n", MinDelay: "0.3s"}), "-aws-max-elapsed=1m30s")
-	s := resolved(t, nil, "", awsretry.WithMinDelay(-1), awsretry.WithValues(own))
+	s := resolved(t, nil, "", awsretry.WithStandard(standard.Config{MinDelay: -1}), awsretry.WithValues(own))
 	origin := config.Origin{Kind: "option", Name: "file app.yaml", Key: "max_backoff"}
 	require.Equal(t, config.Setting[time.Duration]{Value: 3 * time.Second, Raw: " 3s\n", Origin: origin, Overridden: []config.Candidate{}}, s.MaxBackoff)
 	require.Equal(t, 300*time.Millisecond, s.MinDelay.Value)
-	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: config.Origin{Kind: "option", Name: "WithMinDelay"}}}, s.MinDelay.Overridden)
+	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: config.Origin{Kind: "default", Name: "WithStandard"}}}, s.MinDelay.Overridden)
 	require.Equal(t, 90*time.Second, s.MaxElapsed.Value)
 	data, err := json.Marshal(s.MaxElapsed.Origin)
 	require.NoError(t, err)

@@ -107,13 +107,13 @@ func checkProfiles(t *testing.T, c vectors.SharedCase) {
 	}
 	require.Equal(t, plainGroups(want), plainGroups(profiles))
 	for name, values := range c.Want.Profiles {
-		checkSettings(t, values, config.Query{Sources: src, Profile: name})
+		checkSettings(t, values, config.Query{Sources: world.As(src, name)})
 		if len(c.StrictErrorContainsAny) == 0 {
-			checkSettings(t, values, config.Query{Sources: src, Profile: name, Strict: true})
+			checkSettings(t, values, config.Query{Sources: world.As(src, name), Strict: true})
 		}
 	}
 
-	_, err = config.Query{Sources: src, Strict: true, Profile: "no such profile"}.Resolve()
+	_, err = config.Query{Sources: world.As(src, "no such profile"), Strict: true}.Resolve()
 	if len(c.StrictErrorContainsAny) == 0 {
 		_, ok := errors.AsType[*config.ProfileNotFoundError](err)
 		require.True(t, ok, "%v", err)

@@ -22,8 +22,8 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Query{Sources: world.Texts(c.config, c.credentials), Profile: "dev"}.Resolve()
-			require.EqualError(t, err, `config: option WithProfile: profile "dev" not found in /c or /k`+c.want)
+			_, err := config.Query{Sources: world.As(world.Texts(c.config, c.credentials), "dev")}.Resolve()
+			require.EqualError(t, err, `config: option WithSources: profile "dev" not found in /c or /k`+c.want)
 		})
 	}
 }

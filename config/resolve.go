@@ -33,15 +33,11 @@ const (
 	defaultProfile = sharedfile.DefaultProfile
 )
 
-// Query says where [Query.Resolve] reads, which profile it uses, and what the program has set. The
-// zero Query resolves the settings of the process: its environment, its files, and the
-// profile that the environment names, or else the profile default.
+// Query says what [Query.Resolve] reads, and what the program has set. The zero Query resolves the
+// settings of the process.
 type Query struct {
 	Sources
 
-	// Profile names the profile and overrides the environment. The name is used as is. Empty
-	// means the profile that the environment names.
-	Profile string
 	// Service is the name of the service that the client talks to, or empty. The built-in number
 	// of attempts depends on it.
 	Service string
@@ -77,7 +73,7 @@ func (q Query) Resolve() (*Settings, error) {
 		}
 	}
 	if q.Profile != "" {
-		option := Origin{Kind: originOption, Name: "WithProfile"}
+		option := Origin{Kind: originOption, Name: "WithSources"}
 		q.Given = append(slices.Clip(q.Given), Candidate{Raw: q.Profile, Origin: option, setting: keyProfile})
 	}
 	pair, err := q.open()

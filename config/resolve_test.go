@@ -32,14 +32,14 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 		{name: "whitespace is part of a name", env: map[string]string{first: " c "}, want: " c  from AWS_PROFILE"},
 		{
 			name: "option", option: "b", env: map[string]string{first: "a", second: "none"},
-			want: "b from option WithProfile", lost: []string{first, second},
+			want: "b from option WithSources", lost: []string{first, second},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src := world.Texts("[profile a]\n[profile b]\n[profile ' c ']\n", "")
 			src.LookupEnv = world.LookupIn(c.env)
-			settings, err := config.Query{Sources: src, Profile: c.option}.Resolve()
+			settings, err := config.Query{Sources: world.As(src, c.option)}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, c.want, settings.Profile.Value+" from "+settings.Profile.Origin.String())
 			lost := []config.Candidate{}
@@ -65,7 +65,7 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 	for env, winner := range map[string]string{"": "/k:1004: [a] max_attempts", "2": "AWS_MAX_ATTEMPTS"} {
 		src := world.Texts(text("[profile a]\n"), text("[a]\n"))
 		src.LookupEnv = world.LookupIn(map[string]string{"AWS_MAX_ATTEMPTS": env})
-		settings, err := config.Query{Sources: src, Profile: "a"}.Resolve()
+		settings, err := config.Query{Sources: world.As(src, "a")}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, winner, settings.MaxAttempts.Origin.String())
 		var want []int
@@ -87,7 +87,7 @@ func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {
 		}
 		src := world.Texts(text.String(), "[p5]\naws_access_key_id = x\n")
 		return testing.AllocsPerRun(2, func() {
-			settings, err := config.Query{Sources: src, Profile: "p5"}.Resolve()
+			settings, err := config.Query{Sources: world.As(src, "p5")}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, 5, settings.MaxAttempts.Value)
 		})

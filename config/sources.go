@@ -7,13 +7,17 @@ import (
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
-// Sources says where settings are read. The zero Sources reads the environment, the file
-// system and the home directory of the process.
+// Sources says which profile is read, and where. The zero Sources reads the profile that the environment names, or
+// else the profile default, from the environment, the file system and the home directory of the process.
 //
 // The variable HOME says what the home directory is, and on Windows others do after it. If none
 // of them is set, it is the one that the system has for the user, unless FS is set: the files of
 // another file system have nothing to do with the user of this one.
 type Sources struct {
+	// Profile names the profile and overrides AWS_PROFILE and AWS_DEFAULT_PROFILE. The name is used as is, and one of
+	// the files must have the profile.
+	Profile string
+
 	// ConfigFile and CredentialsFile are the paths of the shared files. Empty means the path
 	// in the variable AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE, or else the file
 	// .aws/config or .aws/credentials in the home directory. A leading ~ before a separator is

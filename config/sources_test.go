@@ -182,7 +182,7 @@ func TestOneFileMayBeBoth(t *testing.T) {
 		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: world.LookupIn(nil),
 		FS: world.On("linux", fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}}),
 	}
-	s, err := config.Query{Sources: src, Profile: "dev"}.Resolve()
+	s, err := config.Query{Sources: world.As(src, "dev")}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, config.Mode("adaptive"), s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)

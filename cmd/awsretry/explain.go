@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -80,8 +79,7 @@ func (c *call) explain(q question) error {
 	if err != nil {
 		return err
 	}
-	settings.Profile.Origin = asFlag(settings.Profile.Origin)
-	settings.Behavior.Origin = asFlag(settings.Behavior.Origin)
+	fromFlag(&settings.Profile.Origin)
 	plan := strategy.Plan(retry.Operation{})
 	if c.json {
 		answer := explanation{
@@ -108,24 +106,27 @@ func (c *call) explain(q question) error {
 
 // query returns the query for a question.
 func (c *call) query(q question, service string) config.Query {
-	query := config.Query{Sources: c.source(), Profile: q.profile, Service: service, Strict: q.strict}
+	query := config.Query{Sources: c.source(), Service: service, Strict: q.strict}
+	query.Profile = q.profile
 	if q.behavior != "" {
 		query.Given = ofBehavior(q.behavior)
 	}
 	return query
 }
 
-// ofBehavior returns a behavior as one that an option has set.
+// ofBehavior returns a behavior as the flag has set it.
 func ofBehavior(b retry.Behavior) []config.Candidate {
-	return []config.Candidate{config.Typed(config.Origin{Kind: "option", Name: "WithBehavior"}, "behavior", b)}
+	return []config.Candidate{config.Typed(config.Origin{Kind: option, Name: "--behavior"}, "behavior", b)}
 }
 
-// asFlag returns an origin that names the flag instead of the option.
-func asFlag(origin config.Origin) config.Origin {
-	if option, ok := strings.CutPrefix(origin.Name, "With"); ok {
-		origin.Name = "--" + strings.ToLower(option)
+// option is the kind of the origin of a value of code, which in this program is one of its flags.
+const option = "option"
+
+// fromFlag names the flag in the origin of a profile that code has named.
+func fromFlag(profile *config.Origin) {
+	if profile.Kind == option {
+		profile.Name = "--profile"
 	}
-	return origin
 }
 
 func numbers(plan retry.Plan) strategyNumbers {

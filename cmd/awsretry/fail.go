@@ -19,7 +19,7 @@ type failure struct {
 // fail prints an error.
 func (c *call) fail(err error) {
 	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
-		e.Origin = asFlag(e.Origin)
+		fromFlag(&e.Origin)
 	}
 	c.complain(err)
 	if c.json {

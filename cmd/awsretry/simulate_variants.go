@@ -162,12 +162,13 @@ func (v *variant) resolve(query config.Query) ([]lint.Diagnostic, error) {
 	v.New = func(p sim.Parts) (retry.Strategy, error) {
 		return awsretry.New(s.Settings, awsretry.WithConfig(v.strategy), awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
 	}
-	behavior := asFlag(s.Behavior.Origin).String()
+	fromFlag(&s.Profile.Origin)
+	behavior := s.Behavior.Origin.String()
 	if v.behavior != "" {
 		behavior = v.place
 	}
 	all := []page.Setting{
-		{Name: "profile", Value: s.Profile.Value, Origin: asFlag(s.Profile.Origin).String()},
+		{Name: "profile", Value: s.Profile.Value, Origin: s.Profile.Origin.String()},
 		{Name: "retry_mode", Value: string(s.RetryMode.Value), Origin: s.RetryMode.Origin.String()},
 		{Name: "max_attempts", Value: strconv.Itoa(s.MaxAttempts.Value), Origin: s.MaxAttempts.Origin.String()},
 		{Name: "behavior", Value: string(s.Behavior.Value), Origin: behavior},

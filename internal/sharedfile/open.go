@@ -18,9 +18,9 @@ const maxFileSize = 4 << 20
 
 // Sources says where settings are read. It is config.Sources, which has the meaning of the fields.
 type Sources struct {
-	ConfigFile, CredentialsFile string
-	LookupEnv                   func(key string) (value string, ok bool)
-	FS                          fs.FS
+	Profile, ConfigFile, CredentialsFile string
+	LookupEnv                            func(key string) (value string, ok bool)
+	FS                                   fs.FS
 }
 
 // Open finds and reads the two shared files. A file that is missing or cannot be read is empty and has an error.

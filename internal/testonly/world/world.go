@@ -25,6 +25,12 @@ func LookupIn(env map[string]string) func(string) (string, bool) {
 // On returns files on a machine with a platform.
 func On(platform string, fsys fs.FS) fs.FS { return sharedfile.Machine{FS: fsys, Platform: platform} }
 
+// As returns sources with the name of a profile.
+func As(src config.Sources, profile string) config.Sources {
+	src.Profile = profile
+	return src
+}
+
 // Texts returns sources of two files, /c and /k, and an empty environment.
 func Texts(configText, credentialsText string) config.Sources {
 	return config.Sources{

@@ -198,7 +198,7 @@ func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 		// For a tool the keys of another section count in every profile.
 		{"[default]\n[DEFAULT]\nmax_attempts = 5\nregion = a\nretry_mode = adaptive\n", "", []string{"3 " + python, "5 " + python}},
 	} {
-		settings, err := lint.Resolve(config.Query{Sources: shared([]byte(c.file), nil, nil), Profile: c.profile})
+		settings, err := lint.Resolve(config.Query{Sources: world.As(shared([]byte(c.file), nil, nil), c.profile)})
 		require.NoError(t, err)
 		require.Equal(t, c.want, places(settings.Diagnostics))
 	}

@@ -134,7 +134,7 @@ func malformedPlaces(found []lint.Diagnostic) (places []string) {
 
 // overriding returns a query in which code overrides every value of a file.
 func overriding(src config.Sources, profile string) config.Query {
-	return config.Query{Sources: src, Profile: profile, Given: []config.Candidate{
+	return config.Query{Sources: world.As(src, profile), Given: []config.Candidate{
 		world.Option("WithMode", "retry_mode", config.Mode("standard")), world.Option("WithMaxAttempts", "max_attempts", 3),
 		world.Option("WithBehavior", "behavior", retry.V21),
 	}}
@@ -181,7 +181,7 @@ func accepted(key, text string) bool {
 func requireReasonsToFail(t *testing.T, src config.Sources, raw map[string]map[string]any) {
 	t.Helper()
 	for _, name := range append([]string{"", "default", "no such profile"}, slices.Sorted(maps.Keys(raw))...) {
-		_, err := lint.Resolve(config.Query{Sources: src, Profile: name})
+		_, err := lint.Resolve(config.Query{Sources: world.As(src, name)})
 		values, exists := raw[name]
 		if name == "" {
 			values, exists = raw["default"], true

@@ -70,7 +70,7 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 				src.LookupEnv, src.FS = world.LookupIn(nil), fstest.MapFS{"f": {Data: text}}
 				for task, do := range map[string]func(){
 					"lint":                      func() { _, _ = lint.Files(src, false) },
-					"a profile that is missing": func() { _, _ = lint.Resolve(config.Query{Sources: src, Profile: "zzzz"}) },
+					"a profile that is missing": func() { _, _ = lint.Resolve(config.Query{Sources: world.As(src, "zzzz")}) },
 					"profiles": func() {
 						pair := sharedfile.Open(sharedfile.Sources(src))
 						pair.Read("", true)

@@ -169,7 +169,7 @@ func TestProfileFindingsConcernThatProfileOnly(t *testing.T) {
 			`/c:8: warning: retry settings of other profiles have no effect on profile "b": [profile c] [unused-profile]`,
 		},
 	} {
-		settings, err := lint.Resolve(config.Query{Sources: world.Texts(text, ""), Profile: name})
+		settings, err := lint.Resolve(config.Query{Sources: world.As(world.Texts(text, ""), name)})
 		require.NoError(t, err)
 		require.Equal(t, want, lines(without(settings.Diagnostics)))
 	}
@@ -345,7 +345,7 @@ func TestUTF16IsNamed(t *testing.T) {
 func TestOneNULMakesNoFileUTF16(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"\x00[default]\n[profile a]\nmax_attempts = 5\n", "#\x00\n[profile a]\nmax_attempts = 5\n"} {
-		settings, err := lint.Resolve(config.Query{Sources: world.Texts(text, ""), Profile: "a"})
+		settings, err := lint.Resolve(config.Query{Sources: world.As(world.Texts(text, ""), "a")})
 		require.NoError(t, err)
 		require.Equal(t, 5, settings.MaxAttempts.Value)
 	}

@@ -94,7 +94,7 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			if strings.Contains(c.config, "[profile a]") {
 				profile = "a"
 			}
-			settings, err := lint.Resolve(config.Query{Sources: src, Profile: profile})
+			settings, err := lint.Resolve(config.Query{Sources: world.As(src, profile)})
 			require.NoError(t, err)
 			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
 			for _, d := range settings.Diagnostics {
@@ -110,7 +110,7 @@ func TestNothingIsSaidOfAVariableThatCodeReplaces(t *testing.T) {
 		"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h", "AWS_DEFAULT_PROFILE": "b",
 	})
 	src.ConfigFile, src.CredentialsFile = "/config", "/credentials"
-	settings, err := lint.Resolve(config.Query{Sources: src, Profile: "a"})
+	settings, err := lint.Resolve(config.Query{Sources: world.As(src, "a")})
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(settings.Diagnostics))
 	require.Equal(t, []string{"0 " + onlyJS}, places(findings(t, src, false)))
