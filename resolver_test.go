@@ -46,8 +46,8 @@ func TestDoneContextResolvesNothing(t *testing.T) {
 func TestBadArgumentOfAnOptionIsAnErrorThatNamesTheOption(t *testing.T) {
 	t.Parallel()
 	for want, option := range map[string]awsretry.ResolveOption{
-		`WithMode: "x": must be standard or adaptive`:                                                awsretry.WithMode("x"),
-		`WithDefaultMode: "x": must be standard or adaptive`:                                         awsretry.WithDefaultMode("x"),
+		`WithMode: retry_mode: "x": must be standard or adaptive`:                                    awsretry.WithMode("x"),
+		`WithDefaultMode: retry_mode: "x": must be standard or adaptive`:                             awsretry.WithDefaultMode("x"),
 		`WithStandard: behavior: "v3": must be v2.0 or v2.1`:                                         awsretry.WithStandard(standard.Config{Behavior: "v3"}),
 		`WithStandard: max_backoff: "-1s": must be a duration above zero, such as 20s`:               awsretry.WithStandard(standard.Config{MaxBackoff: -time.Second}),
 		`WithStandard: min_delay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`: awsretry.WithStandard(standard.Config{MinDelay: -time.Second}),

@@ -160,10 +160,9 @@ func (o Origin) String() string {
 	return ""
 }
 
-// of returns the place with the name of a setting, unless the place alone says which
-// setting is meant.
+// of returns the place with the name of a setting. A variable, and a line of a file, say which setting is meant.
 func (o Origin) of(name string) string {
-	if o.Name == withConfig || o.Name == withStandard || o.Name != "" && o.Key != "" {
+	if o.Name != "" && o.Kind != originEnvironment {
 		return o.String() + ": " + name
 	}
 	return o.String()

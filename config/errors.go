@@ -19,8 +19,8 @@ type ValueError struct {
 	Err    error  // What is accepted. Its text begins with "must be".
 }
 
-// Error returns "config: place: "value": must be ...". It adds Key if the place does not
-// name the setting, such as "file app.yaml". A long value is cut.
+// Error returns "config: place: "value": must be ...". It adds Key to a place in the program, such
+// as "file app.yaml". A long value is cut.
 func (e *ValueError) Error() string {
 	return prefix + e.Origin.of(e.Key) + ": " + sharedfile.Quote(e.Raw) + ": " + e.Err.Error()
 }

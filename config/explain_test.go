@@ -131,5 +131,5 @@ func TestGivenValueOfNoSettingIsAnError(t *testing.T) {
 	}
 	typed := world.Option("WithSpeed", "speed", 5)
 	_, err := config.Query{Sources: world.Texts("", ""), Given: []config.Candidate{typed}}.Resolve()
-	require.EqualError(t, err, `config: option WithSpeed: "5": must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed`)
+	require.EqualError(t, err, `config: option WithSpeed: speed: "5": must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed`)
 }

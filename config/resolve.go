@@ -26,10 +26,6 @@ const (
 	keyMaxElapsed = "max_elapsed"
 	keyBehavior   = "behavior"
 
-	// The options that set several settings.
-	withConfig   = "WithConfig"
-	withStandard = "WithStandard"
-
 	defaultProfile = sharedfile.DefaultProfile
 )
 

@@ -200,9 +200,9 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	r.variables(false)
 	r.opened(SeverityError)
 	r.pair.Read("", true)
-	for _, name := range [...]string{sharedfile.EnvRetryMode, sharedfile.EnvMaxAttempts} {
+	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
+		name := variableOf(key)
 		if text, _ := r.pair.Lookup(name); !sharedfile.IsBlank(text) {
-			key := strings.ToLower(strings.TrimPrefix(name, "AWS_"))
 			r.judged(config.ValueError{Origin: config.Origin{Kind: environment, Name: name}, Key: key, Raw: text, Err: refused(key, text)}, true)
 		}
 	}

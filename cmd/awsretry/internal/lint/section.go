@@ -194,7 +194,7 @@ func (e *section) value() {
 	_, beaten := e.above[v.Key]
 	counts := !beaten && !slices.ContainsFunc(e.settings, func(later sharedfile.Setting) bool { return later.Key == v.Key }) // In both files.
 	if counts && v.Err != nil {
-		by := "AWS_" + strings.ToUpper(v.Key)
+		by := variableOf(v.Key)
 		over, _ := e.pair.Lookup(by)
 		_, err := inSDK(given)
 		lost := e.BOM && e.current.Number == 1
