@@ -85,7 +85,7 @@ func (sourceOption) reads() {}
 //
 // A bad value is an error only if it wins: a [*config.ValueError], which names its place. If it loses, it is not
 // [config.Candidate.Valid]. A MinDelay above MaxBackoff is such an error too. The other errors are
-//   - a [*config.ProfileNotFoundError] for a profile that [WithSources] or a variable names
+//   - a [*config.ProfileNotFoundError] for a profile that [WithSources] or AWS_PROFILE names
 //     but neither file has;
 //   - a [*config.UnreadableError] for an unreadable file that [WithSources] names, and for any
 //     file above 4 MiB;

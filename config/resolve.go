@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,24 +26,22 @@ const (
 	keyMinDelay   = "min_delay"
 	keyMaxElapsed = "max_elapsed"
 	keyBehavior   = "behavior"
-
-	defaultProfile = sharedfile.DefaultProfile
 )
 
-// Query says what [Query.Resolve] reads, and what the program has set. The zero Query resolves the
-// settings of the process.
+// Query says what [Query.Resolve] reads, and what the program has set. The zero Query resolves the settings of the
+// process.
 type Query struct {
 	Sources
 
-	// Service is the name of the service that the client talks to, or empty. The built-in number
-	// of attempts depends on it.
+	// Service is the name of the service that the client talks to, or empty. The built-in number of attempts depends on
+	// it.
 	Service string
 
 	// Given has the values that the program sets, the strongest first. They override the environment and the files,
 	// unless the Origin has the kind "default": then they are weaker than both.
 	//
-	// [Typed] returns those of options. Those of the program's own flags and files are texts: the Origin of each has the
-	// kind "option", a Name that is the full place, such as "flag --max-attempts", and a Key that is the setting:
+	// [Typed] returns those of options. Those of the program's own flags and files are texts: the Origin of each has
+	// the kind "option", a Name that is the full place, such as "flag --max-attempts", and a Key that is the setting:
 	// retry_mode, max_attempts, max_backoff, min_delay or max_elapsed. awsretry.WithValues sets them.
 	Given []Candidate
 
@@ -50,14 +49,13 @@ type Query struct {
 	Strict bool
 }
 
-// Resolve decides the settings of one profile. The first of these that sets a value wins:
-// an option, flag or file of the program, the environment, the credentials file, the config file,
-// a default of the program, the built-in default. The built-in defaults are standard mode,
-// behavior v2.1, and for the numbers those of [retry.Behavior.Defaults].
+// Resolve decides the settings of one profile. The first of these that sets a value wins: an option, flag or file of
+// the program, the environment, the credentials file, the config file, a default of the program, the built-in default.
+// The built-in defaults are standard mode, behavior v2.1, and for the numbers those of [retry.Behavior.Defaults].
 //
 // The errors are
 //   - a [*ValueError] for a bad value that wins, and for a MinDelay above MaxBackoff;
-//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names but neither
+//   - a [*ProfileNotFoundError] for a profile that Profile or AWS_PROFILE names but neither
 //     file has;
 //   - an [*UnreadableError] for an unreadable file that ConfigFile or CredentialsFile
 //     names, and for any file above 4 MiB;
@@ -78,7 +76,7 @@ func (q Query) Resolve() (*Settings, error) {
 	}
 	r := &resolution{Query: q, pair: pair}
 	s := &Settings{Service: q.Service, Files: statuses(pair)}
-	s.Profile = decide(r, profileRule(), defaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
+	s.Profile = decide(r, profileRule(), sharedfile.DefaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
 	r.err = r.readFiles(s.Profile)
 	s.Behavior = decide(r, behaviorRule(), retry.V21)
 	s.RetryMode = decide(r, modeRule(), modeStandard, sharedfile.EnvRetryMode)
@@ -145,6 +143,34 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 	return chosen
 }
 
+// open finds and reads the two shared files. The error is an [*UnreadableError] for an unreadable file that code named,
+// and for any file above the limit.
+func (s Sources) open() (*sharedfile.Pair, error) {
+	pair := sharedfile.Open(sharedfile.Sources(s))
+	for i := range pair.Files {
+		if f := &pair.Files[i]; f.Fatal() {
+			return nil, &UnreadableError{Kind: f.Kind, File: f.Path, Err: f.Err}
+		}
+	}
+	return pair, nil
+}
+
+// statuses returns what became of the files.
+func statuses(pair *sharedfile.Pair) []FileStatus {
+	all := make([]FileStatus, 0, len(pair.Files))
+	for _, f := range pair.Files {
+		status := statusUnreadable
+		switch {
+		case f.Err == nil:
+			status = statusLoaded
+		case errors.Is(f.Err, fs.ErrNotExist):
+			status = statusMissing
+		}
+		all = append(all, FileStatus{f.Kind, f.Path, status})
+	}
+	return all
+}
+
 // readFiles reads the values that both files have for the profile.
 func (r *resolution) readFiles(profile Setting[string]) error {
 	pair := r.pair
@@ -162,7 +188,8 @@ func (r *resolution) readFiles(profile Setting[string]) error {
 			r.take(x, s, at.Name)
 		}
 	}
-	if !found && profile.Origin.Kind != originDefault {
+	// As in the SDK, AWS_DEFAULT_PROFILE may name a profile that no file has.
+	if !found && profile.Origin.Kind != originDefault && profile.Origin.Name != sharedfile.EnvDefaultProfile {
 		return notFound(profile, pair)
 	}
 	// If a key has several values, ini.v1 merges them: it gets keys and values, but no text in which a character has a
@@ -190,7 +217,7 @@ func (r *resolution) take(x *sharedfile.File, s *sharedfile.Section, profile str
 	if x.Kind == sharedfile.Credentials {
 		origin.Kind = originSharedCredentials
 	} else {
-		origin.prefixed = profile == defaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != defaultProfile
+		origin.prefixed = profile == sharedfile.DefaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != sharedfile.DefaultProfile
 	}
 	taken, values := map[string]int{}, s.Settings()
 	r.inFiles = slices.Grow(r.inFiles, min(len(values), 2*maxGiven))
@@ -202,29 +229,31 @@ func (r *resolution) take(x *sharedfile.File, s *sharedfile.Section, profile str
 	}
 }
 
-// notFound returns the error for a profile that neither file has. To find similar names it
-// goes over both files again.
+// notFound returns the error for a profile that neither file has. To find similar names it goes over both files again.
 func notFound(profile Setting[string], pair *sharedfile.Pair) error {
 	name, names, hint := profile.Value, words.Near(profile.Value), ""
 	again := &sharedfile.Pair{Files: pair.Files}
 	for i, f := range pair.Files {
 		meant := [...]string{"[profile " + name + "]", "[" + name + "]"}[i]
+		like := func(header string) bool { // in a file of the other kind, without its quotes, or with another word
+			return sharedfile.Unquoted(header) == name || sharedfile.ProfileName(sharedfile.Config, header) == name ||
+				i == 0 && sharedfile.LikeProfile(header) == name
+		}
 		again.Look[i] = func(at *sharedfile.Pass) {
-			if at.Kind != sharedfile.Header {
-				return
-			}
-			if at.Place.Profile {
+			if at.Kind == sharedfile.Header && at.Place.Profile {
 				names.Add(at.Place.Name)
 			}
-			place := f.Path + ":" + strconv.Itoa(int(at.Number)) + " has " + sharedfile.Shorten("["+at.Header+"]")
-			switch {
+			place := f.Path + ":" + strconv.Itoa(int(at.Number)) + " has "
+			text, _, closed := strings.Cut(sharedfile.BeforeAny(at.Text), "]")
+			switch inner, opened := strings.CutPrefix(text, "["); {
 			case hint != "":
+			case at.Kind == sharedfile.Malformed && (opened || closed) && like(sharedfile.Trim(inner)):
+				hint = place + sharedfile.Quote(text) + ", which is skipped: " + at.Fault.String()
+			case at.Kind != sharedfile.Header:
 			case i == 0 && at.Place.Profile && at.Header == name:
-				hint = place + ", whose name is " + sharedfile.Quote(at.Place.Name)
-			case sharedfile.Unquoted(at.Header) == name, sharedfile.ProfileName(sharedfile.Config, at.Header) == name,
-				i == 0 && !at.Place.Profile && sharedfile.LikeProfile(at.Header) == name:
-				// The section would be the profile in a file of the other kind, without its quotes, or with another word.
-				hint = place + ", which would have to be " + sharedfile.Shorten(meant)
+				hint = place + sharedfile.Shorten("["+at.Header+"]") + ", whose name is " + sharedfile.Quote(at.Place.Name)
+			case like(at.Header):
+				hint = place + sharedfile.Shorten("["+at.Header+"]") + ", which would have to be " + sharedfile.Shorten(meant)
 			}
 		}
 	}

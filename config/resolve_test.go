@@ -22,6 +22,7 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 	}{
 		{name: "nothing", want: "default from built-in default"},
 		{name: "AWS_DEFAULT_PROFILE", env: map[string]string{second: "b"}, want: "b from AWS_DEFAULT_PROFILE"},
+		{name: "AWS_DEFAULT_PROFILE that no file has", env: map[string]string{second: "none"}, want: "none from AWS_DEFAULT_PROFILE"},
 		{name: "both", env: map[string]string{first: "a", second: "b"}, want: "a from AWS_PROFILE", lost: []string{second}},
 		{name: "empty AWS_PROFILE", env: map[string]string{first: "", second: "b"}, want: "b from AWS_DEFAULT_PROFILE"},
 		{name: "empty AWS_DEFAULT_PROFILE", env: map[string]string{first: "a", second: ""}, want: "a from AWS_PROFILE"},

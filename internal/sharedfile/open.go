@@ -23,6 +23,20 @@ type Sources struct {
 	FS                                   fs.FS
 }
 
+// Machine is a file system on a machine of its own. package config asks it what it otherwise asks the operating system.
+type Machine struct {
+	// FS is the file system. Nil means that of the operating system.
+	fs.FS
+	// Platform is a GOOS value; empty means that of the program.
+	Platform string
+	// HomeDir returns the home directory for an environment without a variable for it. Nil means that there is none, or
+	// with a nil FS that the system is asked.
+	HomeDir func() (string, error)
+	// Stream returns at most limit bytes of a pipe or a device, and of the standard input for the name "-", and the
+	// same ones each time. Nil means that only regular files are read.
+	Stream func(name string, limit int64) (string, error)
+}
+
 // Open finds and reads the two shared files. A file that is missing or cannot be read is empty and has an error.
 func Open(s Sources) *Pair {
 	o := opening{s, &Pair{Lookup: s.lookup, Windows: s.windows()}}
@@ -49,11 +63,11 @@ func (f *File) Fatal() bool {
 	return f.Err != nil && !errors.Is(f.Err, fs.ErrNotExist) && (f.ByCode || errors.Is(f.Err, ErrTooLarge))
 }
 
-// isUTF16 reports whether a text is UTF-16: it begins with a byte-order mark of that, or with two characters of ASCII in
-// two bytes each.
+// isUTF16 reports whether a text is UTF-16: it begins with a byte-order mark of that and has characters of ASCII in two
+// bytes each, or it begins with two of them. Behind a mark alone, the SDKs read lines of one byte a character.
 func isUTF16(data string) bool {
 	if strings.HasPrefix(data, "\xff\xfe") || strings.HasPrefix(data, "\xfe\xff") {
-		return true
+		return strings.IndexByte(data, 0) >= 0
 	}
 	return len(data) >= 4 && (data[0] == 0) != (data[1] == 0) && (data[0] == 0) == (data[2] == 0) && (data[1] == 0) == (data[3] == 0)
 }
@@ -64,7 +78,8 @@ type opening struct {
 	*Pair
 }
 
-// locate finds a file by rule R20. If a path begins with ~ and the home directory is not known, the path stays as it is.
+// locate finds a file by rule R20. If a path begins with ~ and the home directory is not known, the path stays as it
+// is.
 func (o opening) locate(kind, given, variable string) File {
 	f := File{Kind: kind, Path: given, ByCode: given != ""}
 	if value := o.env(variable); value != "" && !f.ByCode {
@@ -143,9 +158,9 @@ func (s Sources) windows() bool {
 	return cmp.Or(s.machine().Platform, runtime.GOOS) == "windows"
 }
 
-// read returns the contents of a file. byCode says that code has named the file. It opens only a regular file,
-// because opening a pipe would wait for its writer, unless the machine says how to read a pipe. It reads no more than
-// the limit, even if the file grows meanwhile.
+// read returns the contents of a file. byCode says that code has named the file. It opens only a regular file, because
+// opening a pipe would wait for its writer, unless the machine says how to read a pipe. It reads no more than the
+// limit, even if the file grows meanwhile.
 func (s Sources) read(name string, byCode bool) (string, error) {
 	on := s.machine()
 	switch {

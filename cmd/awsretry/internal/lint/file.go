@@ -61,13 +61,13 @@ func (r *report) opened(severity Severity) {
 func (x *file) look(at *sharedfile.Pass) {
 	x.line = at.Number
 	x.noteIf((at.Kind == sharedfile.Header || at.Kind == sharedfile.Comment) && strings.Contains(at.Text, "\r"), python, endsAtCR)
+	x.noteIf(at.Kind != sharedfile.Malformed && !x.Valid && !utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
 	switch at.Kind {
 	case sharedfile.Header:
 		x.header(at)
 	case sharedfile.Malformed:
 		x.malformed(&at.Line)
 	case sharedfile.Comment:
-		x.noteIf(!utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
 	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 		// Below a header without a name no section is kept.
 		x.noteIf(at.Header == "" && x.pair.All && oneQuote(at.Split()), toolGo, crash)
@@ -76,7 +76,7 @@ func (x *file) look(at *sharedfile.Pass) {
 		}
 		every := at.Header == forAll && x.Kind == sharedfile.Config
 		x.noteIf(every, python, "a key of [DEFAULT] counts in every profile of the file")
-		switch silent := at.Settings && !x.pair.Same(); {
+		switch silent := at.Settings && !x.same(); {
 		case silent && !at.Place.Profile:
 			x.line = x.start
 			x.warn(codeIgnoredSection, "%s", at.Header)
@@ -92,7 +92,7 @@ func (x *file) look(at *sharedfile.Pass) {
 
 func (x *file) header(at *sharedfile.Pass) {
 	// The lines of the section have no effect. If both files are the same file, they may have one in the other kind of file.
-	at.Settings = !x.pair.Same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
+	at.Settings = !x.same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
 	if at.Settings && !at.Place.Profile {
 		if name := x.misnamed(at.Header); name != "" && (x.pair.Profile == "" || x.pair.Profile == name) {
 			at.Settings = false
@@ -126,7 +126,7 @@ func (x *file) misnamed(header string) string {
 // for botocore, headers aside, it says so of the first one only. None of the tools ends the section above a malformed
 // header as rule R05 does: each finds another header in it, or no header.
 func (x *file) malformed(l *sharedfile.Line) {
-	if x.pair.Same() && x.Kind == sharedfile.Credentials {
+	if x.same() && x.Kind == sharedfile.Credentials {
 		return
 	}
 	text := l.Fault.String() + skipped

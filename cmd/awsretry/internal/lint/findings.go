@@ -39,6 +39,7 @@ const (
 	codeInvalidValue    = "invalid-value"
 	codeIgnoredSection  = "ignored-section"
 	codeUnusedProfile   = "unused-profile"
+	codeNotFound        = "profile-not-found"
 )
 
 // maxFindings is how many findings of one code are kept for one file.

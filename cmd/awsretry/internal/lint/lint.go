@@ -52,6 +52,9 @@ func (r *report) open(src config.Sources) error {
 	return nil
 }
 
+// same reports whether the two files are one.
+func (r *report) same() bool { return r.pair.Files[0].Path == r.pair.Files[1].Path }
+
 // sections adds the findings about the sections that were kept.
 func (r *report) sections() {
 	for i := range r.files {
@@ -81,8 +84,13 @@ func (r *report) resolve(q config.Query) (*Report, error) {
 		return nil, err
 	}
 	r.noEffect()
-	r.variables(q.Profile != "")
+	var missing []Diagnostic
+	if s.Profile.Origin.Kind == environment {
+		missing = r.missing(q.Sources, SeverityWarning)
+	}
+	r.variables(q.Profile != "", missing != nil)
 	r.opened(SeverityWarning)
+	r.first = append(r.first, missing...)
 	r.pair.Read(s.Profile.Value, false)
 	s.RetryMode = decided(r, sharedfile.RetryMode, s.RetryMode, "standard", modeOf)
 	s.MaxAttempts = decided(r, sharedfile.MaxAttempts, s.MaxAttempts, s.Behavior.Value.Defaults(q.Service).MaxAttempts, numberOf)
@@ -151,6 +159,22 @@ func decided[T any](r *report, key string, s config.Setting[T], builtIn T, of fu
 	return s
 }
 
+// missing returns the finding about a profile that a variable names and no file has.
+func (r *report) missing(src config.Sources, severity Severity) (found []Diagnostic) {
+	for _, variable := range [...]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile} {
+		if src.Profile, _ = r.pair.Lookup(variable); src.Profile == "" {
+			continue
+		}
+		_, err := config.Query{Sources: src}.Resolve()
+		if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
+			missing.Origin = config.Origin{Kind: environment, Name: variable}
+			found = append(found, Diagnostic{Severity: severity, Code: codeNotFound, Message: Text(missing)})
+		}
+		break
+	}
+	return found
+}
+
 // judged adds the finding about a value that is in no file.
 func (r *report) judged(v config.ValueError, wins bool) {
 	if d := r.judge(v, wins); v.Origin.File == "" && d.Code != "" {
@@ -197,7 +221,12 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
-	r.variables(false)
+	severity := SeverityError
+	if r.pair.Files[0].ByCode || r.pair.Files[1].ByCode { // They may be files of other profiles.
+		severity = SeverityWarning
+	}
+	missing := r.missing(src, severity)
+	r.variables(false, missing != nil)
 	r.opened(SeverityError)
 	r.pair.Read("", true)
 	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
@@ -206,14 +235,7 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 			r.judged(config.ValueError{Origin: config.Origin{Kind: environment, Name: name}, Key: key, Raw: text, Err: refused(key, text)}, true)
 		}
 	}
-	_, err := config.Query{Sources: src}.Resolve()
-	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok { // Of a variable.
-		d := Diagnostic{Code: "profile-not-found", Message: Text(missing)}
-		if !r.pair.Files[0].ByCode && !r.pair.Files[1].ByCode { // Otherwise they may be files of other profiles.
-			d.Severity = SeverityError
-		}
-		r.first = append(r.first, d)
-	}
+	r.first = append(r.first, missing...)
 	r.sections()
 	all := slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list())
 	for i := range all {

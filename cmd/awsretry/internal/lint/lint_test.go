@@ -271,6 +271,10 @@ func TestFindingsAboutPathsAndFiles(t *testing.T) {
 			world.Home{Config: "[profile a]\n", Env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}}.Query().Sources,
 			[]string{"warning: AWS_DEFAULT_PROFILE is set and has no effect: AWS_PROFILE comes before it [no-effect]"},
 		},
+		"a variable for a profile that is missing": {
+			world.Home{Config: "[profile a]\n", Env: map[string]string{"AWS_DEFAULT_PROFILE": "b"}}.Query().Sources,
+			[]string{`warning: AWS_DEFAULT_PROFILE: profile "b" not found in /h/.aws/config or /h/.aws/credentials (missing); did you mean "a" [profile-not-found]`},
+		},
 	} {
 		settings, err := lint.Resolve(config.Query{Sources: c.src})
 		require.NoError(t, err)

@@ -26,8 +26,9 @@ func (r *report) noEffect() {
 }
 
 // variables adds the findings about variables that other tools read differently. If named is
-// true, code has named the profile, and the variables for its name do not count.
-func (r *report) variables(named bool) {
+// true, code has named the profile, and the variables for its name do not count. If missing is
+// true, no file has the profile that a variable names.
+func (r *report) variables(named, missing bool) {
 	x := file{report: r, File: &sharedfile.File{}, found: map[string]kept{}}
 	look := func(name string) (value string, set bool) { // Each variable is a line of its own, with its name in place of a path.
 		x.line++
@@ -56,6 +57,7 @@ func (r *report) variables(named bool) {
 		x.noteIf(set && second == "" && firstSet, toolBoto, empty)
 		x.noteIf(set && second == "" && !firstSet, python, empty)
 		x.noteIf(second != "" && first == "", toolJS, "the variable does not count")
+		x.noteIf(second != "" && first == "" && missing, python, "a profile that no file has is refused")
 		x.noteIf(second != "" && first != "" && first != second, toolBoto, "the variable comes before "+sharedfile.EnvProfile)
 	}
 	for i, variable := range [...]string{sharedfile.EnvConfigFile, sharedfile.EnvCredentialsFile} {
