@@ -60,12 +60,12 @@ func (o *options) newStrategy(ctx context.Context, settings *Settings) (s retry.
 	if s, err = build(o.config, settings); err != nil {
 		return nil, err
 	}
-	observer, without := o.config.Standard.Observer, unused(o.config, settings)
-	if observer == nil || without == nil {
-		return s, nil
+	if observer := o.config.Standard.Observer; observer != nil {
+		if without := unused(o.config, settings); without != nil {
+			defer func() { _ = recover() }()
+			observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: without})
+		}
 	}
-	defer func() { _ = recover() }()
-	observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: without})
 	return s, nil
 }
 
@@ -309,15 +309,15 @@ func inCode(origin config.Origin) bool { return origin.Kind != "environment" && 
 // unused returns an error that names the fields of the configuration that have no effect because the mode is standard;
 // nil if there are none.
 func unused(c adaptive.Config, settings *Settings) error {
-	fields := adaptiveFields(c)
 	mode := settings.RetryMode
-	if mode.Value != ModeStandard || len(fields) == 0 {
+	if mode.Value != ModeStandard {
 		return nil
 	}
-	are := "is"
-	if len(fields) > 1 {
-		are = "are"
+	fields := adaptiveFields(c)
+	if len(fields) == 0 {
+		return nil
 	}
+	are := [...]string{"is", "are"}[min(len(fields)-1, 1)]
 	text := fmt.Sprintf("awsretry: %s %s set, but the retry mode is standard (%v)", strings.Join(fields, " and "), are, mode.Origin)
 	if isBuiltIn(mode.Origin) {
 		text += ": add WithDefaultMode(ModeAdaptive) or WithMode(ModeAdaptive)"

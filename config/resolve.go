@@ -66,10 +66,6 @@ func (q Query) Resolve() (*Settings, error) {
 			return nil, err
 		}
 	}
-	if q.Profile != "" {
-		option := Origin{Kind: originOption, Name: "WithSources"}
-		q.Given = append(slices.Clip(q.Given), Candidate{Raw: q.Profile, Origin: option, setting: keyProfile})
-	}
 	pair, err := q.open()
 	if err != nil {
 		return nil, err
@@ -128,6 +124,9 @@ func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Set
 		}
 	}
 	code(false)
+	if s.key == keyProfile && r.Profile != "" {
+		add(Candidate{Raw: r.Profile, Origin: Origin{Kind: originOption, Name: "WithSources"}})
+	}
 	for _, name := range variables {
 		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
 		if text, _ := r.pair.Lookup(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
