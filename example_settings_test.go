@@ -10,6 +10,7 @@ import (
 	"testing/fstest"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -26,11 +27,10 @@ func ExampleResolve() {
 	environment := map[string]string{"AWS_PROFILE": "x", "AWS_MAX_ATTEMPTS": "4", "AWS_CONFIG_FILE": "/aws/config"}
 
 	settings, err := awsretry.Resolve(context.Background(),
-		awsretry.WithFS(files),
-		awsretry.WithEnv(func(name string) (string, bool) {
+		awsretry.WithSources(awsretry.Sources{FS: files, LookupEnv: func(name string) (string, bool) {
 			value, ok := environment[name]
 			return value, ok
-		}))
+		}}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -46,12 +46,11 @@ func ExampleResolve() {
 }
 
 // AWS tools had the behavior v2.0 before November 2026.
-func ExampleWithBehavior() {
+func ExampleWithStandard() {
 	for _, behavior := range []retry.Behavior{retry.V20, retry.V21} {
 		strategy, err := awsretry.Load(context.Background(),
-			awsretry.WithBehavior(behavior),
-			awsretry.WithFS(fstest.MapFS{}),
-			awsretry.WithEnv(variables{}.lookup))
+			awsretry.WithStandard(standard.Config{Behavior: behavior}),
+			awsretry.WithSources(awsretry.Sources{LookupEnv: variables{}.lookup, FS: fstest.MapFS{}}))
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -98,10 +97,12 @@ func ExampleWithValues() {
 
 	settings, err := awsretry.Resolve(context.Background(),
 		awsretry.WithValues(p.AWS),
-		awsretry.WithConfigFile("/aws/config"),
-		awsretry.WithCredentialsFile("/aws/credentials"),
-		awsretry.WithFS(fstest.MapFS{}),
-		awsretry.WithEnv(variables{"AWS_MAX_ATTEMPTS": "4"}.lookup))
+		awsretry.WithSources(awsretry.Sources{
+			ConfigFile:      "/aws/config",
+			CredentialsFile: "/aws/credentials",
+			LookupEnv:       variables{"AWS_MAX_ATTEMPTS": "4"}.lookup,
+			FS:              fstest.MapFS{},
+		}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -109,7 +110,6 @@ func ExampleWithValues() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	settings.Diagnostics = nil // the two missing files
 	if err := settings.Explain(os.Stdout, strategy.Plan(retry.Operation{})); err != nil {
 		log.Fatal(err)
 	}

@@ -164,8 +164,7 @@ func ExampleWithClock() {
 	strategy, err := awsretry.Load(context.Background(),
 		awsretry.WithClock(clk),
 		awsretry.WithRandom(func() float64 { return 1 }), // no jitter
-		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
-		awsretry.WithFS(fstest.MapFS{}))
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) { return "", false }, FS: fstest.MapFS{}}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -188,8 +187,7 @@ func ExampleWithClock() {
 func ExampleWithConfig() {
 	strategy, err := awsretry.Load(context.Background(),
 		awsretry.WithMode(awsretry.ModeAdaptive),
-		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
-		awsretry.WithFS(fstest.MapFS{}),
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) { return "", false }, FS: fstest.MapFS{}}),
 		awsretry.WithConfig(adaptive.Config{
 			Standard: standard.Config{Scope: func(op retry.Operation) retry.ScopeKey {
 				if op.Service == "ec2" {
@@ -230,8 +228,7 @@ func ExampleWithConfig() {
 // Callers with the same key share a strategy, its retry quota and its send rate.
 func ExampleNewFactory() {
 	settings, err := awsretry.Resolve(context.Background(),
-		awsretry.WithEnv(func(string) (string, bool) { return "", false }),
-		awsretry.WithFS(fstest.MapFS{}))
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) { return "", false }, FS: fstest.MapFS{}}))
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -262,8 +259,7 @@ func (unavailable) HTTPStatusCode() int { return 503 }
 // files, and has no delay before a retry.
 func ExampleLoad() {
 	strategy, err := awsretry.Load(context.Background(),
-		awsretry.WithEnv(variables{"AWS_MAX_ATTEMPTS": "4"}.lookup),
-		awsretry.WithFS(fstest.MapFS{}),
+		awsretry.WithSources(awsretry.Sources{LookupEnv: variables{"AWS_MAX_ATTEMPTS": "4"}.lookup, FS: fstest.MapFS{}}),
 		awsretry.WithRandom(func() float64 { return 0 }))
 	if err != nil {
 		log.Fatal(err)
@@ -287,7 +283,7 @@ func ExampleWithConfig_sendLimit() {
 	limited := awsretry.WithConfig(adaptive.Config{
 		SendLimit: func(retry.ScopeKey) adaptive.SendLimit { return adaptive.SendLimit{Ceiling: 10} },
 	})
-	hermetic := []awsretry.Option{awsretry.WithEnv(variables{}.lookup), awsretry.WithFS(fstest.MapFS{}), limited}
+	hermetic := []awsretry.Option{awsretry.WithSources(awsretry.Sources{LookupEnv: variables{}.lookup, FS: fstest.MapFS{}}), limited}
 
 	_, err := awsretry.Load(context.Background(), hermetic...)
 	fmt.Println(err)
@@ -314,22 +310,20 @@ type fullLogsError struct{}
 func (fullLogsError) Error() string     { return "too many log groups" }
 func (fullLogsError) ErrorCode() string { return "LimitExceededException" }
 
-// Where the operator has chosen standard mode, the program starts, and settings and observer
-// say what has no effect.
+// Where the operator has chosen standard mode, the program starts, and the observer gets what has no
+// effect.
 func ExampleWithConfig_settingIgnored() {
 	limited := awsretry.WithConfig(adaptive.Config{MaxSendWait: time.Second})
 	settings, err := awsretry.Resolve(context.Background(),
-		awsretry.WithEnv(variables{"AWS_RETRY_MODE": "standard"}.lookup), awsretry.WithFS(fstest.MapFS{}), limited)
+		awsretry.WithSources(awsretry.Sources{LookupEnv: variables{"AWS_RETRY_MODE": "standard"}.lookup, FS: fstest.MapFS{}}), limited)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(settings.Diagnostics[0])
 	_, err = awsretry.New(settings, limited,
 		awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { fmt.Println(e.Kind, e.Err) })))
 	if err != nil {
 		log.Fatal(err)
 	}
 	// Output:
-	// warning: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE) [no-effect]
 	// setting-ignored awsretry: adaptive.Config.MaxSendWait is set, but the retry mode is standard (AWS_RETRY_MODE)
 }

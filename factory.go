@@ -20,8 +20,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Load resolves the settings and builds a strategy from them: [Resolve] and [New] in one
-// call, with the errors of both.
+// Load resolves the settings and builds a strategy from them: [Resolve] and [New] in one call, with the errors of both.
 func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 	o := collect(opts)
 	settings, err := o.resolve(ctx)
@@ -31,38 +30,42 @@ func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 	return o.newStrategy(ctx, settings)
 }
 
-// New builds a strategy from resolved settings. Each call returns a strategy with its own
-// retry quotas and send rates. New starts no goroutine. The observer gets a
-// [retry.SettingIgnored] for each of the Diagnostics with the severity error.
+// New builds a strategy from resolved settings. Each call returns a strategy with its own retry quotas and send rates.
+// New starts no goroutine.
 //
-// New returns the errors that [WithConfig] describes, and those of standard.New and
-// adaptive.New for a field that is out of range.
+// New returns the errors that [WithConfig] describes, and those of standard.New and adaptive.New for a field that is
+// out of range.
 func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 	return collect(opts).newStrategy(context.Background(), settings)
 }
 
-// Plain returns a strategy in standard mode for programs without AWS profiles: it reads neither files
-// nor environment. An operation makes at most maxAttempts attempts, the first included. The delay
-// before the first retry is at most base; that limit doubles with each retry, up to maxBackoff. The
-// jitter is full. The retry quota, and the errors for numbers that are out of range, are those of
-// standard.Config. Plain takes the options of [New]; [WithRetryIf] says which errors are retried.
+// Plain returns a strategy in standard mode for programs without AWS profiles: it reads neither files nor environment.
+// An operation makes at most maxAttempts attempts, the first included. The delay before the first retry is at most
+// base; that limit doubles with each retry, up to maxBackoff. The jitter is full. The retry quota, and the errors for
+// numbers that are out of range, are those of standard.Config. Plain takes the options of [New]; [WithRetryIf] says
+// which errors are retried.
 func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption) (retry.Strategy, error) {
-	b := collect(opts).build
-	if fields := adaptiveFields(b.config); len(fields) > 0 {
+	all := collect(opts).config
+	if fields := adaptiveFields(all); len(fields) > 0 {
 		return nil, fmt.Errorf("awsretry: Plain is in standard mode, so %s has no effect", strings.Join(fields, " and "))
 	}
-	c := b.merged().Standard
+	c := all.Standard
 	c.MaxAttempts, c.Base, c.ThrottlingBase, c.MaxBackoff = maxAttempts, base, base, maxBackoff
 	return standard.New(c)
 }
 
-// newStrategy builds a strategy and emits events for settings without effect.
-func (o *options) newStrategy(ctx context.Context, settings *Settings) (retry.Strategy, error) {
-	s, err := o.build.strategy(settings)
-	if err != nil {
+// newStrategy builds a strategy, and tells its observer what has no effect. It recovers a panic of the observer, as
+// strategies do.
+func (o *options) newStrategy(ctx context.Context, settings *Settings) (s retry.Strategy, err error) {
+	if s, err = build(o.config, settings); err != nil {
 		return nil, err
 	}
-	o.build.emitIgnored(ctx, settings, s)
+	if observer := o.config.Standard.Observer; observer != nil {
+		if without := unused(o.config, settings); without != nil {
+			defer func() { _ = recover() }()
+			observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: without})
+		}
+	}
 	return s, nil
 }
 
@@ -72,103 +75,90 @@ type BuildOption interface {
 	builds()
 }
 
-// buildOptions holds what the options say about the strategy.
-type buildOptions struct {
-	config      adaptive.Config
-	configured  string // The option that set config, if any.
-	clock       clock.Clock
-	observer    retry.Observer
-	classifiers []classify.Classifier // one per option
-	random      func() float64
-	noQuota     bool
-}
+type buildOption func(c *adaptive.Config)
 
-type buildOption func(b *buildOptions)
-
-func (f buildOption) apply(o *options) { f(&o.build) }
+func (f buildOption) apply(o *options) { f(&o.config) }
 func (buildOption) builds()            {}
 
-// configOption is both kinds of option, because a configuration also has defaults for
-// settings.
-type configOption struct{ buildOption }
+// configOption is both kinds of option, because a configuration also has defaults for settings. It applies before all
+// others, which change single fields of it.
+type configOption func(o *options)
 
-func (configOption) resolves() {}
+func (f configOption) apply(o *options) { f(o) }
+func (configOption) builds()            {}
+func (configOption) resolves()          {}
 
-// WithConfig sets costs, delays, capacities and limits. Zero fields keep their defaults. In standard
-// mode only the field Standard has an effect.
+// WithConfig sets costs, delays, capacities and limits. Zero fields keep their defaults. In standard mode only the
+// field Standard has an effect.
 //
-// Some fields are settings too: Behavior, Service, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed.
-// An option overrides such a field, and the field overrides the built-in default, in any order of the
-// options. The environment and the files also override MaxAttempts. For a field that an option
-// overrides, [Resolve] adds a diagnostic no-effect, and the observer gets a retry.SettingIgnored.
-// Clock, Observer, Classifier and Random apply where WithClock, WithObserver, WithClassifier and
+// Some fields are settings too: Behavior, Service, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed. Such a field
+// overrides the built-in default, and every other source overrides the field. [Resolve] with this option records it as
+// the origin. Settings resolved without this option work too: the configuration then applies where the settings have
+// the built-in default. Clock, Observer, Classifier and Random apply where WithClock, WithObserver, WithClassifier and
 // WithRandom are absent.
 //
-// The fields of adaptive.Config other than Standard have an effect only in adaptive mode. If one of
-// them is set and the mode is standard, the result depends on where the mode came from:
+// The fields of adaptive.Config other than Standard have an effect only in adaptive mode. If one of them is set and the
+// mode is standard, the result depends on where the mode came from:
 //
 //	the mode comes from               New, NewFactory and Load
 //	WithMode or WithDefaultMode       return an error
 //	the built-in default              return an error: add WithDefaultMode or WithMode
 //	the environment, a shared file    emit one retry.SettingIgnored
 //	or WithValues
-//
-// In the last case, [Resolve] with this option adds the diagnostic no-effect. It records the option
-// as the origin of Behavior, MaxAttempts, MaxBackoff, MinDelay and MaxElapsed. Settings resolved
-// without this option work too: the configuration then applies where the settings have the built-in
-// default, with the same errors.
 func WithConfig(config adaptive.Config) interface {
 	ResolveOption
 	BuildOption
 } {
-	return configOption{func(b *buildOptions) { b.config, b.configured = config, "WithConfig" }}
+	return configOption(func(o *options) { o.config, o.configured = config, "WithConfig" })
 }
 
-// WithStandard is [WithConfig] for the fields of standard mode, which adaptive mode uses too. It keeps
-// the other fields of a WithConfig before it.
+// WithStandard is [WithConfig] for the fields of standard mode, which adaptive mode uses too. It keeps the other fields
+// of a WithConfig before it.
 func WithStandard(config standard.Config) interface {
 	ResolveOption
 	BuildOption
 } {
-	return configOption{func(b *buildOptions) { b.config.Standard, b.configured = config, "WithStandard" }}
+	return configOption(func(o *options) { o.config.Standard, o.configured = config, "WithStandard" })
 }
 
-// WithClock sets the clock that the strategy waits on, such as a [*clock.Fake] in a test. The
-// default is [clock.System].
+// WithClock sets the clock that the strategy waits on, such as a [*clock.Fake] in a test. The default is
+// [clock.System].
 func WithClock(clk clock.Clock) BuildOption {
-	return buildOption(func(b *buildOptions) {
+	return buildOption(func(c *adaptive.Config) {
 		if clk != nil {
-			b.clock = clk
+			c.Standard.Clock = clk
 		}
 	})
 }
 
 // WithObserver sets the observer, which gets the strategy's events. The default is none.
 func WithObserver(observer retry.Observer) BuildOption {
-	return buildOption(func(b *buildOptions) {
+	return buildOption(func(c *adaptive.Config) {
 		if observer != nil {
-			b.observer = observer
+			c.Standard.Observer = observer
 		}
 	})
 }
 
-// WithClassifier sets the classifier, which decides what may be retried. It replaces the
-// classifiers of earlier options and of the configuration, which is [classify.Default]
-// unless WithConfig sets one. A classifier from [classify.Also] adds to them instead. See
-// [classify.Chain] to change the default classifiers, and [classify.AWSCompatible] for
+// WithClassifier sets the classifier, which decides what may be retried. It replaces the classifiers of earlier options
+// and of the configuration, which is [classify.Default] unless WithConfig sets one. A classifier from [classify.Also]
+// adds to them instead. See [classify.Chain] to change the default classifiers, and [classify.AWSCompatible] for
 // services that only resemble those of AWS. With classify.NewChain() nothing is retried.
 func WithClassifier(classifier classify.Classifier) BuildOption {
-	return buildOption(func(b *buildOptions) {
-		if classifier != nil {
-			b.classifiers = append(b.classifiers, classifier)
+	return buildOption(func(c *adaptive.Config) {
+		if classifier == nil {
+			return
 		}
+		if lower := c.Standard.Classifier; lower != nil {
+			classifier = layers{lower, classifier}
+		}
+		c.Standard.Classifier = classifier
 	})
 }
 
-// WithRetryIf retries the errors for which the function returns true, and no others. As with
-// [classify.All], errors of [retry.Permanent], requests that cannot be sent again, and errors after
-// the end of the caller's context are not retried. It replaces the classifier as [WithClassifier]
-// does. The function must be safe for concurrent use.
+// WithRetryIf retries the errors for which the function returns true, and no others. As with [classify.All], errors of
+// [retry.Permanent], requests that cannot be sent again, and errors after the end of the caller's context are not
+// retried. It replaces the classifier as [WithClassifier] does. The function must be safe for concurrent use.
 func WithRetryIf(retryable func(err error) bool) BuildOption {
 	if retryable == nil {
 		return WithClassifier(nil)
@@ -176,70 +166,43 @@ func WithRetryIf(retryable func(err error) bool) BuildOption {
 	return WithClassifier(classify.NewChain(classify.All(), classify.Func(retryable)))
 }
 
-// WithRandom sets the source of the random numbers for the jitter. random returns numbers
-// from 0 to 1 and must be safe for concurrent use. The default is [math/rand/v2.Float64].
+// WithRandom sets the source of the random numbers for the jitter. random returns numbers from 0 to 1 and must be safe
+// for concurrent use. The default is [math/rand/v2.Float64].
 func WithRandom(random func() float64) BuildOption {
-	return buildOption(func(b *buildOptions) {
+	return buildOption(func(c *adaptive.Config) {
 		if random != nil {
-			b.random = random
+			c.Standard.Random = random
 		}
 	})
 }
 
-// WithoutQuota switches the retry quota off, as ratelimit.None does in the SDK: no retry is refused for
-// lack of tokens. Attempts and deadlines still limit an operation. So a program that calls a failing
-// service makes MaxAttempts times as many requests as without retries, for as long as the service
-// fails; in adaptive mode throttles still slow it down. Beside it, a field of the quota in the
-// configuration, such as QuotaCapacity or RetryCost, is an error of [New].
+// WithoutQuota switches the retry quota off, as ratelimit.None does in the SDK: no retry is refused for lack of tokens.
+// Attempts and deadlines still limit an operation. So a program that calls a failing service makes MaxAttempts times as
+// many requests as without retries, for as long as the service fails; in adaptive mode throttles still slow it down.
+// Beside it, a field of the quota in the configuration, such as QuotaCapacity or RetryCost, is an error of [New].
 func WithoutQuota() BuildOption {
-	return buildOption(func(b *buildOptions) { b.noQuota = true })
+	return buildOption(func(c *adaptive.Config) { c.Standard.NoQuota = true })
 }
 
-// merged returns the configuration with the options for single fields applied.
-func (b buildOptions) merged() adaptive.Config {
-	config := b.config
-	if b.clock != nil {
-		config.Standard.Clock = b.clock
-	}
-	if b.observer != nil {
-		config.Standard.Observer = b.observer
-	}
-	for _, classifier := range b.classifiers {
-		if config.Standard.Classifier != nil {
-			classifier = layers{config.Standard.Classifier, classifier}
-		}
-		config.Standard.Classifier = classifier
-	}
-	if b.random != nil {
-		config.Standard.Random = b.random
-	}
-	if b.noQuota {
-		config.Standard.NoQuota = true
-	}
-	return config
-}
-
-// layers is two classifiers: upper replaces lower, or adds to it if it comes from
-// classify.Also.
+// layers is two classifiers: upper replaces lower, or adds to it if it comes from classify.Also.
 type layers struct{ lower, upper classify.Classifier }
 
 func (l layers) Name() string { return l.upper.Name() }
 
 func (l layers) Classify(o classify.Outcome) classify.Verdict { return o.Judge(l.lower, l.upper) }
 
-// strategy builds the strategy for settings.
-func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
+// build builds the strategy for settings.
+func build(c adaptive.Config, settings *Settings) (retry.Strategy, error) {
 	if settings == nil {
 		return nil, errors.New("awsretry: no settings")
 	}
-	c := b.merged()
 	if err := c.Validate(); err != nil {
 		return nil, err // even for a field that the mode or a stronger setting makes irrelevant
 	}
 	applySettings(&c.Standard, settings)
 	switch settings.RetryMode.Value {
 	case ModeStandard:
-		if err := ignored(c, settings); err != nil && inCode(settings.RetryMode.Origin) {
+		if err := unused(c, settings); err != nil && inCode(settings.RetryMode.Origin) {
 			return nil, err
 		}
 		return standard.New(c.Standard)
@@ -250,56 +213,30 @@ func (b buildOptions) strategy(settings *Settings) (retry.Strategy, error) {
 	}
 }
 
-// emitIgnored emits a SettingIgnored for each field that has no effect on the new strategy s, and for
-// values that do not count as written. It recovers a panic of the observer, as strategies do.
-func (b buildOptions) emitIgnored(ctx context.Context, settings *Settings, s retry.Strategy) {
-	c := b.merged()
-	observer := c.Standard.Observer
-	if observer == nil {
-		return
-	}
-	emit := func(err error) {
-		defer func() { _ = recover() }()
-		observer.Observe(ctx, retry.Event{Kind: retry.SettingIgnored, Time: s.Clock().Now(), Err: err})
-	}
-	for _, d := range settings.Diagnostics {
-		if d.Severity == config.SeverityError {
-			emit(errors.New("awsretry: " + d.Message))
-		}
-	}
-	for _, field := range applySettings(&c.Standard, settings) {
-		emit(errors.New("awsretry: " + field))
-	}
-	if err := ignored(c, settings); err != nil {
-		emit(err)
-	}
-}
-
-// Factory builds one strategy for each key, so that all callers with the same key share one
-// retry quota and one send rate for each scope. Choose keys by what should be shared: a
-// service and region, a tenant, or the whole process. [NewFactory] makes one. A Factory is
-// safe for concurrent use, and it keeps its strategies as long as it lives.
+// Factory builds one strategy for each key, so that all callers with the same key share one retry quota and one send
+// rate for each scope. Choose keys by what should be shared: a service and region, a tenant, or the whole process.
+// [NewFactory] makes one. A Factory is safe for concurrent use, and it keeps its strategies as long as it lives.
 type Factory struct {
 	settings *Settings
-	build    buildOptions
+	config   adaptive.Config
 
 	mu         sync.Mutex
 	strategies map[string]retry.Strategy // guarded by mu
 }
 
-// NewFactory returns a factory for strategies with these settings and options. The arguments
-// and the errors are those of [New].
+// NewFactory returns a factory for strategies with these settings and options. The arguments and the errors are those
+// of [New].
 func NewFactory(settings *Settings, opts ...BuildOption) (*Factory, error) {
 	o := collect(opts)
 	if _, err := o.newStrategy(context.Background(), settings); err != nil {
 		return nil, err
 	}
-	return &Factory{settings: settings, build: o.build, strategies: make(map[string]retry.Strategy)}, nil
+	return &Factory{settings: settings, config: o.config, strategies: make(map[string]retry.Strategy)}, nil
 }
 
-// Strategy returns the strategy for the key, and builds it on the first call. The strategy's
-// snapshots have the key in SharedAs. An empty key is an error. Another error is possible only
-// if a function of the configuration returns different values than it did for NewFactory.
+// Strategy returns the strategy for the key, and builds it on the first call. The strategy's snapshots have the key in
+// SharedAs. An empty key is an error. Another error is possible only if a function of the configuration returns
+// different values than it did for NewFactory.
 func (f *Factory) Strategy(key string) (retry.Strategy, error) {
 	if key == "" {
 		return nil, errors.New("awsretry: the key of a shared strategy must not be empty")
@@ -309,9 +246,9 @@ func (f *Factory) Strategy(key string) (retry.Strategy, error) {
 	}
 	key = strings.Clone(key) // it may be a part of a larger text
 	// Building a strategy calls functions of the configuration, so the lock is not held.
-	build := f.build
-	build.config.Standard.SharedAs = key
-	built, err := build.strategy(f.settings)
+	c := f.config
+	c.Standard.SharedAs = key
+	built, err := build(c, f.settings)
 	if err != nil {
 		return nil, err
 	}
@@ -342,25 +279,13 @@ func (f *Factory) find(key string) retry.Strategy {
 	return f.strategies[key]
 }
 
-// applySettings writes the settings into a configuration by the rules of WithConfig. It returns the
-// fields that an option overrides.
-func applySettings(c *standard.Config, s *Settings) (overridden []string) {
-	overridden = slices.Concat(
-		overriddenField("Behavior", c.Behavior, s.Behavior),
-		overriddenField("MaxAttempts", max(c.MaxAttempts, 0), s.MaxAttempts),
-		overriddenField("MaxBackoff", c.MaxBackoff, s.MaxBackoff),
-		overriddenField("MinDelay", c.MinDelay, s.MinDelay),
-		overriddenField("MaxElapsed", c.MaxElapsed, s.MaxElapsed),
-	)
-	if c.Service != "" && s.Service != "" && !strings.EqualFold(c.Service, s.Service) {
-		overridden = append(overridden, noEffect("Service", c.Service, s.Service, "option WithService"))
-	}
+// applySettings writes the settings into a configuration by the rules of WithConfig.
+func applySettings(c *standard.Config, s *Settings) {
 	c.Service = cmp.Or(s.Service, c.Service)
 	if c.Behavior == "" || !isBuiltIn(s.Behavior.Origin) {
 		c.Behavior = s.Behavior.Value
 	}
-	// The strategy decides the built-in number, because it may depend on the service of each
-	// operation.
+	// The strategy decides the built-in number, because it may depend on the service of each operation.
 	if !isBuiltIn(s.MaxAttempts.Origin) || s.MaxAttempts.Value != s.Behavior.Value.Defaults(s.Service).MaxAttempts {
 		c.MaxAttempts = s.MaxAttempts.Value
 	}
@@ -372,26 +297,6 @@ func applySettings(c *standard.Config, s *Settings) (overridden []string) {
 	set(&c.MaxBackoff, s.MaxBackoff)
 	set(&c.MinDelay, s.MinDelay)
 	set(&c.MaxElapsed, s.MaxElapsed)
-	return overridden
-}
-
-// overriddenField reports a field that has no effect because an option in code has set another value.
-// Values of a program's own file and flags, of the environment and of the shared files are
-// meant to win.
-func overriddenField[T comparable](field string, own T, s config.Setting[T]) []string {
-	var unset T
-	if own == unset || own == s.Value {
-		return nil
-	}
-	place := s.Origin.String()
-	if !strings.HasPrefix(place, "option With") || place == "option WithValues" {
-		return nil
-	}
-	return []string{noEffect(field, own, s.Value, place)}
-}
-
-func noEffect(field string, own, counts any, place string) string {
-	return fmt.Sprintf("standard.Config.%s %v has no effect: %v counts (%s)", field, own, counts, place)
 }
 
 func isBuiltIn(origin config.Origin) bool {
@@ -401,18 +306,18 @@ func isBuiltIn(origin config.Origin) bool {
 // inCode reports whether a value is from code, or built in. Files and flags have a Key.
 func inCode(origin config.Origin) bool { return origin.Kind != "environment" && origin.Key == "" }
 
-// ignored returns an error that names the fields of the configuration that have no effect
-// because the mode is standard; nil if there are none.
-func ignored(c adaptive.Config, settings *Settings) error {
-	fields := adaptiveFields(c)
+// unused returns an error that names the fields of the configuration that have no effect because the mode is standard;
+// nil if there are none.
+func unused(c adaptive.Config, settings *Settings) error {
 	mode := settings.RetryMode
-	if mode.Value != ModeStandard || len(fields) == 0 {
+	if mode.Value != ModeStandard {
 		return nil
 	}
-	are := "is"
-	if len(fields) > 1 {
-		are = "are"
+	fields := adaptiveFields(c)
+	if len(fields) == 0 {
+		return nil
 	}
+	are := [...]string{"is", "are"}[min(len(fields)-1, 1)]
 	text := fmt.Sprintf("awsretry: %s %s set, but the retry mode is standard (%v)", strings.Join(fields, " and "), are, mode.Origin)
 	if isBuiltIn(mode.Origin) {
 		text += ": add WithDefaultMode(ModeAdaptive) or WithMode(ModeAdaptive)"
@@ -420,8 +325,7 @@ func ignored(c adaptive.Config, settings *Settings) error {
 	return errors.New(text)
 }
 
-// adaptiveFields returns the names of the fields that are set and that only adaptive mode
-// uses.
+// adaptiveFields returns the names of the fields that are set and that only adaptive mode uses.
 func adaptiveFields(c adaptive.Config) []string {
 	var names []string
 	for field, value := range reflect.ValueOf(c).Fields() {

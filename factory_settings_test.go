@@ -3,7 +3,6 @@ package awsretry_test
 import (
 	"context"
 	"reflect"
-	"strings"
 	"testing"
 	"time"
 
@@ -28,71 +27,54 @@ func TestSettingsInAConfigurationCountAsDefaultsInCode(t *testing.T) {
 	}, settings.Behavior)
 	require.Equal(t, config.Setting[int]{Value: 6, Raw: "6", Origin: origin, Overridden: []config.Candidate{}}, settings.MaxAttempts)
 	require.Equal(t, "dynamodb", settings.Service)
-	require.Empty(t, settings.Diagnostics)
 
 	fewer := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "2"}, "", own)
 	require.Equal(t, []config.Candidate{{Raw: "6", Valid: true, Origin: origin}}, fewer.MaxAttempts.Overridden)
 }
 
-func TestOptionWinsOverAFieldOfAConfigurationWhateverTheOrder(t *testing.T) {
+func TestFieldOfAConfigurationIsADefaultWhateverTheOrder(t *testing.T) {
 	t.Parallel()
 	type settings = standard.Config
+	two, strict := map[string]string{"AWS_MAX_ATTEMPTS": "2"}, awsretry.WithStrict()
+	values := awsretry.WithValues(awsretry.Values{MaxBackoff: "3s", MinDelay: "1s"})
 	for _, c := range []struct {
 		name   string
 		env    map[string]string
 		option awsretry.ResolveOption
 		config settings
-		want   string // What has no effect, and what counts; empty for nothing.
-		counts any
+		want   any
 		of     string // the field of the plan
 	}{
-		{"behavior", nil, awsretry.WithBehavior(retry.V20), settings{Behavior: retry.V21}, "Behavior v2.1: v2.0 counts (option WithBehavior)", 5, "RetryCost"},
-		{"the same behavior", nil, awsretry.WithBehavior(retry.V20), settings{Behavior: retry.V20}, "", 5, "RetryCost"},
-		{"behavior of the configuration", nil, awsretry.WithStrict(), settings{Behavior: retry.V20}, "", 5, "RetryCost"},
-		{"service of the configuration", nil, awsretry.WithStrict(), settings{Service: "dynamodb"}, "", 4, "MaxAttempts"},
-		{"service in other letters", nil, awsretry.WithService("DynamoDB"), settings{Service: "dynamodb"}, "", 4, "MaxAttempts"},
-		{"service", nil, awsretry.WithService("s3"), settings{Service: "dynamodb"}, "Service dynamodb: s3 counts (option WithService)", 3, "MaxAttempts"},
-		{"attempts", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: 6}, "MaxAttempts 6: 5 counts (option WithMaxAttempts)", 5, "MaxAttempts"},
-		{"attempts that do not count", map[string]string{"AWS_MAX_ATTEMPTS": "2"}, awsretry.WithStrict(), settings{MaxAttempts: 6}, "", 2, "MaxAttempts"},
-		{"backoff", nil, awsretry.WithMaxBackoff(3 * time.Second), settings{MaxBackoff: 5 * time.Second}, "MaxBackoff 5s: 3s counts (option WithMaxBackoff)", 3 * time.Second, "MaxBackoff"},
-		{"shortest backoff", nil, awsretry.WithMinDelay(time.Second), settings{MinDelay: 2 * time.Second}, "MinDelay 2s: 1s counts (option WithMinDelay)", time.Second, "MinDelay"},
-		{"no attempts", nil, awsretry.WithMaxAttempts(0), settings{MaxAttempts: 6}, "", 6, "MaxAttempts"},
-		{"attempts below zero", nil, awsretry.WithMaxAttempts(-1), settings{MaxAttempts: -1}, "", 3, "MaxAttempts"},
-		{"attempts beside those below zero", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: -1}, "", 5, "MaxAttempts"},
-		{"no backoff", nil, awsretry.WithMaxBackoff(0), settings{MaxBackoff: 5 * time.Second}, "", 5 * time.Second, "MaxBackoff"},
-		{"no shortest backoff", nil, awsretry.WithMinDelay(0), settings{MinDelay: 2 * time.Second}, "", 2 * time.Second, "MinDelay"},
+		{"behavior", nil, strict, settings{Behavior: retry.V20}, 5, "RetryCost"},
+		{"service", nil, strict, settings{Service: "dynamodb"}, 4, "MaxAttempts"},
+		{"attempts", nil, strict, settings{MaxAttempts: 6}, 6, "MaxAttempts"},
+		{"attempts of an option", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: 6}, 5, "MaxAttempts"},
+		{"attempts of a variable", two, strict, settings{MaxAttempts: 6}, 2, "MaxAttempts"},
+		{"no attempts", nil, awsretry.WithMaxAttempts(0), settings{MaxAttempts: 6}, 6, "MaxAttempts"},
+		{"attempts below zero", nil, awsretry.WithMaxAttempts(-1), settings{MaxAttempts: -1}, 3, "MaxAttempts"},
+		{"attempts beside those below zero", nil, awsretry.WithMaxAttempts(5), settings{MaxAttempts: -1}, 5, "MaxAttempts"},
+		{"backoff", nil, strict, settings{MaxBackoff: 5 * time.Second}, 5 * time.Second, "MaxBackoff"},
+		{"backoff of the program", nil, values, settings{MaxBackoff: 5 * time.Second}, 3 * time.Second, "MaxBackoff"},
+		{"shortest backoff", nil, strict, settings{MinDelay: 2 * time.Second}, 2 * time.Second, "MinDelay"},
+		{"shortest backoff of the program", nil, values, settings{MinDelay: 2 * time.Second}, time.Second, "MinDelay"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			var want []string
-			c.want = strings.Replace(c.want, ":", " has no effect:", 1)
-			if c.want != "" {
-				want = []string{"awsretry: standard.Config." + c.want}
-			}
 			own := awsretry.WithConfig(adaptive.Config{Standard: c.config})
-			var emitted []string
-			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { emitted = append(emitted, e.Err.Error()) }))
+			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { require.Fail(t, e.Err.Error()) }))
 			for name, load := range map[string]func() (retry.Strategy, error){
 				"New": func() (retry.Strategy, error) { return awsretry.New(resolved(t, c.env, "", c.option), own, observer) },
 				"Load": func() (retry.Strategy, error) {
 					return awsretry.Load(t.Context(), with(c.env, "", own, c.option, observer)...)
 				},
 				"Load, the other way round": func() (retry.Strategy, error) {
-					return awsretry.Load(t.Context(), with(c.env, "", c.option, own, observer)...)
+					return awsretry.Load(t.Context(), with(c.env, "", c.option, observer, own)...)
 				},
 			} {
-				emitted = nil
 				s, err := load()
 				require.NoError(t, err, name)
-				require.Equal(t, c.counts, reflect.ValueOf(s.Plan(retry.Operation{})).FieldByName(c.of).Interface(), name)
-				require.Equal(t, want, emitted, name)
+				require.Equal(t, c.want, reflect.ValueOf(s.Plan(retry.Operation{})).FieldByName(c.of).Interface(), name)
 			}
-			diagnostics := resolved(t, c.env, "", c.option, own).Diagnostics
-			if c.want == "" {
-				require.Empty(t, diagnostics)
-				return
-			}
-			require.Equal(t, []config.Diagnostic{{Code: "no-effect", Message: "standard.Config." + c.want}}, diagnostics)
 		})
 	}
 }
@@ -128,7 +110,6 @@ func TestFieldForAdaptiveModeIsAnErrorWhereCodeChoseStandardMode(t *testing.T) {
 		} {
 			want := "awsretry: adaptive.Config." + field + " is set, but the retry mode is standard " + where
 			settings := resolved(t, nil, "", option, own)
-			require.Empty(t, settings.Diagnostics)
 			_, err := awsretry.New(settings, own)
 			require.EqualError(t, err, want)
 			_, err = awsretry.NewFactory(settings, own)
@@ -151,8 +132,6 @@ func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMod
 			own, clk := awsretry.WithConfig(c), awsretry.WithClock(clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)))
 			settings := resolved(t, env, file, own, awsretry.WithDefaultMode(awsretry.ModeAdaptive))
 			said := "adaptive.Config." + field + " is set, but the retry mode is standard (" + place + ")"
-			require.Len(t, settings.Diagnostics, 1)
-			require.Equal(t, "warning: "+said+" [no-effect]", settings.Diagnostics[0].String())
 
 			var events []retry.Event
 			observer := awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) { events = append(events, e) }))
@@ -177,23 +156,4 @@ func TestFieldForAdaptiveModeIsAnEventOnceWhereEnvironmentOrFileChoseStandardMod
 			}
 		}
 	}
-}
-
-// TestFindingsThatAreErrorsAreEvents: awsretry.Resolve returns such an error, but awssdk.Install starts.
-func TestFindingsThatAreErrorsAreEvents(t *testing.T) {
-	t.Parallel()
-	settings := resolved(t, map[string]string{"AWS_MAX_ATTEMPTS": "5"}, "[default]\nmax_attempts = ten\n")
-	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
-	for _, message := range []string{"one", "two"} {
-		settings.Diagnostics = append(settings.Diagnostics, config.Diagnostic{Severity: config.SeverityError, Code: "invalid-value", Message: message})
-	}
-	clk := clock.NewFake(time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC))
-	var emitted []string
-	_, err := awsretry.New(settings, awsretry.WithClock(clk), awsretry.WithObserver(retry.ObserverFunc(func(_ context.Context, e retry.Event) {
-		emitted = append(emitted, e.Err.Error())
-		require.Equal(t, retry.Event{Kind: retry.SettingIgnored, Time: clk.Now(), Err: e.Err}, e)
-		panic("observer")
-	})))
-	require.NoError(t, err)
-	require.Equal(t, []string{"awsretry: one", "awsretry: two"}, emitted)
 }

@@ -27,14 +27,16 @@ import (
 // machine.
 func with(environment map[string]string, configFile string, more ...awsretry.Option) []awsretry.Option {
 	return append([]awsretry.Option{
-		awsretry.WithEnv(func(name string) (string, bool) {
-			if name == "AWS_CONFIG_FILE" {
-				return "/config", true
-			}
-			value, ok := environment[name]
-			return value, ok
+		awsretry.WithSources(awsretry.Sources{
+			LookupEnv: func(name string) (string, bool) {
+				if name == "AWS_CONFIG_FILE" {
+					return "/config", true
+				}
+				value, ok := environment[name]
+				return value, ok
+			},
+			FS: fstest.MapFS{"config": {Data: []byte(configFile)}},
 		}),
-		awsretry.WithFS(fstest.MapFS{"config": {Data: []byte(configFile)}}),
 	}, more...)
 }
 
@@ -90,8 +92,8 @@ func TestLoadBuildsWhatTheSettingsSay(t *testing.T) {
 		{name: "nothing set", want: 3},
 		{name: "file", file: "[default]\nretry_mode=adaptive\nmax_attempts=5\n", adaptive: true, want: 5},
 		{name: "default of the operation's service", op: dynamodb, want: 4},
-		{name: "no default of the service in v2.0", option: awsretry.WithBehavior(retry.V20), op: dynamodb, want: 3},
-		{name: "default of the client's service", option: awsretry.WithService("dynamodb"), want: 4},
+		{name: "no default of the service in v2.0", option: awsretry.WithStandard(standard.Config{Behavior: retry.V20}), op: dynamodb, want: 3},
+		{name: "default of the client's service", option: awsretry.WithStandard(standard.Config{Service: "dynamodb"}), want: 4},
 		{name: "a number that was set counts for every service", file: "[default]\nmax_attempts=2\n", op: dynamodb, want: 2},
 		{name: "a default in code was set too", option: awsretry.WithStandard(standard.Config{MaxAttempts: 3}), op: dynamodb, want: 3},
 		{name: "numbers of the config", own: standard.Config{MaxAttempts: 6}, want: 6},

@@ -12,48 +12,45 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/modes/standard"
-	"github.com/awsretry/awsretry/retry"
 )
 
 func TestOptionsWithEmptyArgumentsAreAsIfTheyWereAbsent(t *testing.T) {
 	t.Parallel()
 	const file = "[default]\nmax_attempts = 4\n[profile a]\nmax_attempts = 5\n"
 	full := []awsretry.ResolveOption{
-		awsretry.WithProfile("a"), awsretry.WithConfigFile("/config"), awsretry.WithCredentialsFile("/none"),
-		awsretry.WithService("dynamodb"), awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithBehavior(retry.V20),
-		awsretry.WithDefaultMode(awsretry.ModeStandard),
+		awsretry.WithSources(awsretry.Sources{Profile: "b", ConfigFile: "/none"}),
+		awsretry.WithSources(awsretry.Sources{Profile: "a", CredentialsFile: "/none"}), awsretry.WithSources(awsretry.Sources{ConfigFile: "/config"}),
+		awsretry.WithMode(awsretry.ModeAdaptive), awsretry.WithDefaultMode(awsretry.ModeStandard),
 	}
 	want := resolved(t, nil, file, full...)
-	require.Equal(t, []any{"a", awsretry.ModeAdaptive, 5, retry.V20, "dynamodb"},
-		[]any{want.Profile.Value, want.RetryMode.Value, want.MaxAttempts.Value, want.Behavior.Value, want.Service})
-	empty := []awsretry.ResolveOption{
-		awsretry.WithProfile(""), awsretry.WithConfigFile(""), awsretry.WithCredentialsFile(""), awsretry.WithEnv(nil), awsretry.WithFS(nil),
-		awsretry.WithService(""), nil, awsretry.WithMode(""), awsretry.WithBehavior(""), awsretry.WithDefaultMode(""),
-	}
+	require.Equal(t, []any{"a", awsretry.ModeAdaptive, 5, "/config", "/none"},
+		[]any{want.Profile.Value, want.RetryMode.Value, want.MaxAttempts.Value, want.Files[0].Path, want.Files[1].Path})
+	empty := []awsretry.ResolveOption{awsretry.WithSources(awsretry.Sources{}), nil, awsretry.WithMode(""), awsretry.WithDefaultMode("")}
 	require.Equal(t, want, resolved(t, nil, file, append(full, empty...)...))
 	require.Equal(t, resolved(t, nil, file), resolved(t, nil, file, empty...))
+	_, reads := awsretry.WithSources(awsretry.Sources{}).(awsretry.SourceOption)
+	require.False(t, reads)
 }
 
 func TestDoneContextResolvesNothing(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := awsretry.Resolve(ctx, awsretry.WithEnv(func(string) (string, bool) {
+	_, err := awsretry.Resolve(ctx, awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) {
 		require.Fail(t, "the environment is read")
 		return "", false
-	}))
+	}}))
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 func TestBadArgumentOfAnOptionIsAnErrorThatNamesTheOption(t *testing.T) {
 	t.Parallel()
 	for want, option := range map[string]awsretry.ResolveOption{
-		`WithMode: "x": must be standard or adaptive`:                                     awsretry.WithMode("x"),
-		`WithDefaultMode: "x": must be standard or adaptive`:                              awsretry.WithDefaultMode("x"),
-		`WithBehavior: "v3": must be v2.0 or v2.1`:                                        awsretry.WithBehavior("v3"),
-		`WithMaxBackoff: "-1s": must be a duration above zero, such as 20s`:               awsretry.WithMaxBackoff(-time.Second),
-		`WithMinDelay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`: awsretry.WithMinDelay(-time.Second),
-		`WithStandard: max_backoff: "-1ns": must be a duration above zero, such as 20s`:   awsretry.WithStandard(standard.Config{MaxBackoff: -1}),
+		`WithMode: retry_mode: "x": must be standard or adaptive`:                                    awsretry.WithMode("x"),
+		`WithDefaultMode: retry_mode: "x": must be standard or adaptive`:                             awsretry.WithDefaultMode("x"),
+		`WithStandard: behavior: "v3": must be v2.0 or v2.1`:                                         awsretry.WithStandard(standard.Config{Behavior: "v3"}),
+		`WithStandard: max_backoff: "-1s": must be a duration above zero, such as 20s`:               awsretry.WithStandard(standard.Config{MaxBackoff: -time.Second}),
+		`WithStandard: min_delay: "-1s": must be a duration of zero or more, such as 300ms or 1m30s`: awsretry.WithStandard(standard.Config{MinDelay: -time.Second}),
 	} {
 		_, err := awsretry.Load(t.Context(), with(nil, "", option)...)
 		require.EqualError(t, err, "config: option "+want)
@@ -69,7 +66,7 @@ func TestResolveReadsTheProcessByDefault(t *testing.T) {
 	t.Setenv("AWS_PROFILE", "p")
 	t.Setenv("AWS_MAX_ATTEMPTS", "8")
 	t.Setenv("AWS_CONFIG_FILE", "")
-	s, err := awsretry.Resolve(t.Context(), awsretry.WithCredentialsFile(filepath.Join(home, "none")))
+	s, err := awsretry.Resolve(t.Context(), awsretry.WithSources(awsretry.Sources{CredentialsFile: filepath.Join(home, "none")}))
 	require.NoError(t, err)
 	require.Equal(t, 8, s.MaxAttempts.Value)
 	require.Equal(t, file, s.RetryMode.Origin.File)
@@ -89,9 +86,7 @@ func TestOptionsCompileOnlyWhereTheyHaveAnEffect(t *testing.T) {
 		options          []any
 	}{
 		{true, false, []any{
-			awsretry.WithProfile, awsretry.WithConfigFile, awsretry.WithCredentialsFile, awsretry.WithEnv, awsretry.WithFS, awsretry.WithService,
-			awsretry.WithStrict, awsretry.WithMode, awsretry.WithMaxAttempts, awsretry.WithBehavior, awsretry.WithDefaultMode, awsretry.WithValues,
-			awsretry.WithMaxBackoff, awsretry.WithMinDelay,
+			awsretry.WithSources, awsretry.WithStrict, awsretry.WithMode, awsretry.WithMaxAttempts, awsretry.WithDefaultMode, awsretry.WithValues,
 		}},
 		{true, true, []any{awsretry.WithConfig, awsretry.WithStandard}},
 		{false, true, []any{

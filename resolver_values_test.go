@@ -105,11 +105,11 @@ func TestValuesOfAProgramHaveTheirPlaceAmongAllOthers(t *testing.T) {
 func TestValuesOfAProgramAreSettings(t *testing.T) {
 	t.Parallel()
 	own := parsed(t, from("file app.yaml", awsretry.Values{MaxBackoff: " 3s\n", MinDelay: "0.3s"}), "-aws-max-elapsed=1m30s")
-	s := resolved(t, nil, "", awsretry.WithMinDelay(-1), awsretry.WithValues(own))
+	s := resolved(t, nil, "", awsretry.WithStandard(standard.Config{MinDelay: -1}), awsretry.WithValues(own))
 	origin := config.Origin{Kind: "option", Name: "file app.yaml", Key: "max_backoff"}
 	require.Equal(t, config.Setting[time.Duration]{Value: 3 * time.Second, Raw: " 3s\n", Origin: origin, Overridden: []config.Candidate{}}, s.MaxBackoff)
 	require.Equal(t, 300*time.Millisecond, s.MinDelay.Value)
-	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: config.Origin{Kind: "option", Name: "WithMinDelay"}}}, s.MinDelay.Overridden)
+	require.Equal(t, []config.Candidate{{Raw: "-1ns", Origin: config.Origin{Kind: "default", Name: "WithStandard"}}}, s.MinDelay.Overridden)
 	require.Equal(t, 90*time.Second, s.MaxElapsed.Value)
 	data, err := json.Marshal(s.MaxElapsed.Origin)
 	require.NoError(t, err)
@@ -214,21 +214,14 @@ func TestBadValueOfAProgramIsAnErrorThatNamesPlaceSettingAndValue(t *testing.T) 
 	require.EqualError(t, err, "standard: MinDelay 2s: must not be above MaxBackoff, which is 1s")
 }
 
-func TestBadValueThatLosesIsAFindingThatNamesTheSetting(t *testing.T) {
+func TestBadValueThatLosesIsNoError(t *testing.T) {
 	t.Parallel()
 	s := resolved(t, nil, "", awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: -1}}), awsretry.WithValues(
 		parsed(t, from("file app.json", awsretry.Values{MaxAttempts: "0", Mode: "legacy", MinDelay: "1s"}), "-aws-max-attempts=4")))
 	require.Equal(t, 4, s.MaxAttempts.Value)
-	var found []string
-	for _, d := range s.Diagnostics {
-		found = append(found, d.String())
-	}
-	const loses = "; another value wins, so it is ignored [invalid-value]"
-	require.Equal(t, []string{
-		`warning: file app.json: retry_mode: "legacy": a mode of other tools, read as standard [mapped-mode]`,
-		`warning: file app.json: max_attempts: "0": must be a decimal integer from 1 to 2147483647` + loses,
-		`warning: option WithConfig: min_delay: "-1ns": must be a duration of zero or more, such as 300ms or 1m30s` + loses,
-	}, found)
+	require.Equal(t, awsretry.ModeStandard, s.RetryMode.Value)
+	require.False(t, s.MaxAttempts.Overridden[0].Valid)
+	require.False(t, s.MinDelay.Overridden[0].Valid)
 }
 
 func TestFlagOfAProgramRefusesABadValue(t *testing.T) {

@@ -48,5 +48,5 @@
 // # Behaviors
 //
 // The strategy follows the behavior v2.1, as the SDK does since v1.48.0, unless [WithSettings] names another one, such as
-// awsretry.WithBehavior(retry.V20). In both the SDK's loop sleeps the backoff of the strategy.
+// awsretry.WithStandard(standard.Config{Behavior: retry.V20}). In both the SDK's loop sleeps the backoff of the strategy.
 package awssdk

@@ -20,10 +20,11 @@ import (
 // standard, zero attempts are not set, and attempts below zero have no limit but the retry quota; they are 2^31-1 here, and
 // so are more. Nothing is reported about such values; the command awsretry finds them in the files with explain and lint.
 //
-// [WithSettings] overrides all of these. If one of its options is about what is read, such as a profile, a file
-// or awsretry.WithStrict, all settings are resolved again as awsretry.Load does, with its errors. What code has
-// given to config.LoadDefaultConfig counts then too: the mode, the attempts, the profile, and the last file
-// of each kind. A cfg that config.LoadDefaultConfig has not made has only what its fields say, as in the SDK.
+// [WithSettings] overrides all of these. If one of its options is about what is read, awsretry.WithSources or
+// awsretry.WithStrict, all settings are resolved again as awsretry.Load does, with its errors. What code has
+// given to config.LoadDefaultConfig counts then too: the mode, the attempts, and, where the sources have none, the
+// profile and the last file of each kind. A cfg that config.LoadDefaultConfig has not made has only what its fields
+// say, as in the SDK.
 //
 // Afterwards the RetryMode and the RetryMaxAttempts of cfg are those in force: what the SDK has read, unless WithSettings says
 // otherwise. If they are set later, or reset to zero, in cfg or in the options of a client or of a call, the attempts are those

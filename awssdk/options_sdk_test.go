@@ -48,8 +48,8 @@ func adaptiveOfSDK(change func(o *sdkretry.AdaptiveModeOptions)) func() aws.Retr
 func installed(t *testing.T, settings ...awsretry.Option) *sdkRetryer {
 	t.Helper()
 	cfg := aws.Config{}
-	nothing := awsretry.WithEnv(func(string) (string, bool) { return "", false })
-	require.NoError(t, Install(&cfg, WithSettings(nothing, awsretry.WithFS(fstest.MapFS{})), WithSettings(settings...)))
+	nothing := awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) { return "", false }, FS: fstest.MapFS{}})
+	require.NoError(t, Install(&cfg, WithSettings(nothing), WithSettings(settings...)))
 	return cfg.Retryer().(*sdkRetryer)
 }
 
@@ -225,7 +225,7 @@ func TestLongestDelaysOfTheSDKHaveCounterparts(t *testing.T) {
 	}{
 		"MaxBackoff": {
 			sdk:  sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxBackoff = 150 * ms }),
-			here: []awsretry.Option{awsretry.WithMaxBackoff(150 * ms)},
+			here: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxBackoff: 150 * ms})},
 			want: []time.Duration{50 * ms, 100 * ms, 150 * ms, 150 * ms},
 		},
 		"BaseDelay": {
@@ -236,7 +236,7 @@ func TestLongestDelaysOfTheSDKHaveCounterparts(t *testing.T) {
 		"AddWithMaxBackoffDelay": {
 			sdk: sdkretry.AddWithMaxBackoffDelay(sdkretry.NewStandard(), 9*s),
 			here: []awsretry.Option{
-				awsretry.WithMaxBackoff(9 * s), awsretry.WithStandard(standard.Config{Base: 2 * s, ThrottlingBase: 2 * s}),
+				awsretry.WithStandard(standard.Config{MaxBackoff: 9 * s, Base: 2 * s, ThrottlingBase: 2 * s}),
 			},
 			want: []time.Duration{2 * s, 4 * s, 8 * s, 9 * s},
 		},

@@ -22,7 +22,7 @@ func TestLongPollsAreThoseOfTheCrossChecks(t *testing.T) {
 func TestOperationOfSaysWhatItCannotKnow(t *testing.T) {
 	t.Parallel()
 	var cfg aws.Config
-	require.NoError(t, Install(&cfg, WithSettings(awsretry.WithEnv(func(string) (string, bool) { return "", false }))))
+	require.NoError(t, Install(&cfg, WithSettings(awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) { return "", false }}))))
 	locked := cfg.Copy()
 	locked.Credentials = aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) { return aws.Credentials{}, errLocked })
 	type PutInput struct{ Name *string }

@@ -84,7 +84,7 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (setti
 		}
 		nothing := func(string) (string, bool) { return "", false }
 		settings, err = awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
-			awsretry.WithEnv(nothing), awsretry.WithFS(embed.FS{}), set.option(),
+			awsretry.WithSources(config.Sources{LookupEnv: nothing, FS: embed.FS{}}), set.option(),
 		}, own)...)
 		return settings, set.attemptsIn(settings), err
 	}
@@ -97,9 +97,10 @@ func resolve(ctx context.Context, cfg aws.Config, more []awsretry.Option) (setti
 	}
 	set = set.or(values{options.RetryMode, options.RetryMaxAttempts})
 	settings, err = awsretry.Resolve(ctx, slices.Concat([]awsretry.ResolveOption{
-		awsretry.WithProfile(options.SharedConfigProfile),
-		awsretry.WithConfigFile(lastOf(options.SharedConfigFiles)),
-		awsretry.WithCredentialsFile(lastOf(options.SharedCredentialsFiles)),
+		awsretry.WithSources(config.Sources{
+			Profile:    options.SharedConfigProfile,
+			ConfigFile: lastOf(options.SharedConfigFiles), CredentialsFile: lastOf(options.SharedCredentialsFiles),
+		}),
 		set.option(),
 	}, own)...)
 	return settings, set.attemptsIn(settings), err

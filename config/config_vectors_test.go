@@ -2,11 +2,14 @@ package config_test
 
 import (
 	"errors"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -104,13 +107,13 @@ func checkProfiles(t *testing.T, c vectors.SharedCase) {
 	}
 	require.Equal(t, plainGroups(want), plainGroups(profiles))
 	for name, values := range c.Want.Profiles {
-		checkSettings(t, values, config.Query{Sources: src, Profile: name})
+		checkSettings(t, values, config.Query{Sources: world.As(src, name)})
 		if len(c.StrictErrorContainsAny) == 0 {
-			checkSettings(t, values, config.Query{Sources: src, Profile: name, Strict: true})
+			checkSettings(t, values, config.Query{Sources: world.As(src, name), Strict: true})
 		}
 	}
 
-	_, err = config.Query{Sources: src, Strict: true, Profile: "no such profile"}.Resolve()
+	_, err = config.Query{Sources: world.As(src, "no such profile"), Strict: true}.Resolve()
 	if len(c.StrictErrorContainsAny) == 0 {
 		_, ok := errors.AsType[*config.ProfileNotFoundError](err)
 		require.True(t, ok, "%v", err)
@@ -207,4 +210,34 @@ func requireContainsAny(t *testing.T, err error, wanted []string) {
 		}
 	}
 	require.Fail(t, "the error says none of the texts", "%q: %q", parse.Msg, wanted)
+}
+
+// given returns the value of a setting, or nil if the built-in default counts.
+func given[T any](s config.Setting[T]) *string {
+	if s.Origin.Kind == "default" {
+		return nil
+	}
+	return new(fmt.Sprint(s.Value))
+}
+
+func TestResolveReadsWhatAllToolsRead(t *testing.T) {
+	t.Parallel()
+	for source, file := range vectors.Load[vectors.ToolsAgree](t, "tools-agree.json") {
+		for _, c := range file.Cases {
+			t.Run(source+"/"+c.ID, func(t *testing.T) {
+				t.Parallel()
+				files, env := fstest.MapFS{}, map[string]string{"AWS_CONFIG_FILE": "/config", "AWS_SHARED_CREDENTIALS_FILE": "/credentials"}
+				for name, text := range map[string]*vectors.ToolFile{"config": c.Config, "credentials": c.Credentials} {
+					if data := text.Data(); data != nil {
+						files[name] = &fstest.MapFile{Data: data}
+					}
+				}
+				maps.Copy(env, c.Env)
+				settings, err := config.Query{Sources: config.Sources{FS: files, LookupEnv: world.LookupIn(env)}}.Resolve()
+				require.NoError(t, err)
+				require.Equal(t, c.Want.RetryMode, given(settings.RetryMode))
+				require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts))
+			})
+		}
+	}
 }

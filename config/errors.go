@@ -19,8 +19,8 @@ type ValueError struct {
 	Err    error  // What is accepted. Its text begins with "must be".
 }
 
-// Error returns "config: place: "value": must be ...". It adds Key if the place does not
-// name the setting, such as "file app.yaml". A long value is cut.
+// Error returns "config: place: "value": must be ...". It adds Key to a place in the program, such as "file app.yaml".
+// A long value is cut.
 func (e *ValueError) Error() string {
 	return prefix + e.Origin.of(e.Key) + ": " + sharedfile.Quote(e.Raw) + ": " + e.Err.Error()
 }
@@ -28,8 +28,7 @@ func (e *ValueError) Error() string {
 // Unwrap returns Err.
 func (e *ValueError) Unwrap() error { return e.Err }
 
-// ProfileNotFoundError reports a profile that code or a variable named but neither file
-// has.
+// ProfileNotFoundError reports a profile that code or AWS_PROFILE named but neither file has.
 type ProfileNotFoundError struct {
 	Profile string       // The name of the profile.
 	Origin  Origin       // Where the name came from.
@@ -39,8 +38,7 @@ type ProfileNotFoundError struct {
 	hint string // A section that is the profile except for its header, or empty.
 }
 
-// Error names the profile, the origin of its name, the files that were read, and the
-// profiles with a similar name.
+// Error names the profile, the origin of its name, the files that were read, and the profiles with a similar name.
 func (e *ProfileNotFoundError) Error() string {
 	var files, near []string
 	for _, f := range e.Files {
@@ -70,10 +68,9 @@ type ParseError struct {
 	Line int    // The number of the line, from 1.
 	Msg  string // What was expected.
 
-	// text is the beginning of the line that cannot be a secret: for a section header the text
-	// up to the first equals sign or colon, and for a property the key if it is a retry
-	// setting or looks like one. It is empty for any other line, because a malformed line may
-	// be a secret that was pasted without its key.
+	// text is the beginning of the line that cannot be a secret: for a section header the text up to the first equals
+	// sign or colon, and for a property the key if it is a retry setting or looks like one. It is empty for any other
+	// line, because a malformed line may be a secret that was pasted without its key.
 	text string
 }
 

@@ -18,12 +18,16 @@ func TestMissingProfileWhoseHeaderIsWrittenLikeTheOtherFiles(t *testing.T) {
 		{"with a dot behind the word", "[profile.dev]\n", "", "; /c:1 has [profile.dev], which would have to be [profile dev]"},
 		{"quoted in the credentials file", "", "[a]\n[\"dev\"]\n", `; /k:2 has ["dev"], which would have to be [dev]`},
 		{"the config file first", "[dev]\n", "[profile dev]\n", "; /c:1 has [dev], which would have to be [profile dev]"},
+		{"text behind it", "[profile dev] x\n", "", `; /c:1 has "[profile dev", which is skipped: a section header must end with ']'`},
+		{"not closed", "", "[dev # a\n", `; /k:1 has "[dev", which is skipped: a section header must end with ']'`},
+		{"not opened", "[a]\nprofile dev]\n", "", `; /c:2 has "profile dev", which is skipped: expected an '=' sign in a property`},
+		{"another blank behind the word", "[profile \u00a0dev]\n", "", "; /c:1 has [profile \u00a0dev], which would have to be [profile dev]"},
 		{"nothing alike", "[sso-session dev]\n", "[services dev]\n", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			_, err := config.Query{Sources: world.Texts(c.config, c.credentials), Profile: "dev"}.Resolve()
-			require.EqualError(t, err, `config: option WithProfile: profile "dev" not found in /c or /k`+c.want)
+			_, err := config.Query{Sources: world.As(world.Texts(c.config, c.credentials), "dev")}.Resolve()
+			require.EqualError(t, err, `config: option WithSources: profile "dev" not found in /c or /k`+c.want)
 		})
 	}
 }

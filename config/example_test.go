@@ -24,7 +24,8 @@ func sharedFiles(configFile, credentialsFile string) config.Sources {
 
 // Code sets a mode that is stronger than the files, and a default that is weaker.
 func ExampleQuery_Resolve() {
-	query := config.Query{Sources: sharedFiles("[profile batch]\nretry_mode = standard\nmax_attempts = 8\n", ""), Profile: "batch"}
+	query := config.Query{Sources: sharedFiles("[profile batch]\nretry_mode = standard\nmax_attempts = 8\n", "")}
+	query.Profile = "batch"
 	query.Given = []config.Candidate{
 		config.Typed(config.Origin{Kind: "option", Name: "WithMode"}, "retry_mode", config.Mode("adaptive")),
 		config.Typed(config.Origin{Kind: "default", Name: "WithConfig"}, "max_attempts", 5),
@@ -45,15 +46,16 @@ func ExampleQuery_Resolve() {
 }
 
 func ExampleProfileNotFoundError() {
-	query := config.Query{Sources: sharedFiles("[profile production]\n", ""), Profile: "prodution"}
+	query := config.Query{Sources: sharedFiles("[profile production]\n", "")}
+	query.Profile = "prodution"
 	_, err := query.Resolve()
 	if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 		fmt.Printf("no profile %s from %s, but %s\n", missing.Profile, missing.Origin, missing.Near[0])
 	}
 	fmt.Println(err)
 	// Output:
-	// no profile prodution from option WithProfile, but production
-	// config: option WithProfile: profile "prodution" not found in /aws/config or /aws/credentials; did you mean "production"
+	// no profile prodution from option WithSources, but production
+	// config: option WithSources: profile "prodution" not found in /aws/config or /aws/credentials; did you mean "production"
 }
 
 func ExampleValueError() {

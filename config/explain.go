@@ -16,11 +16,10 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Explain writes the settings as text for people, as the command "awsretry explain" prints
-// them: each setting with its origin and the values that it beat, the files, what a strategy
-// with this plan does, and the diagnostics. A star marks the value that counts. It leaves
-// out MaxBackoff, MinDelay and MaxElapsed if they have their built-in defaults, and for the
-// zero Plan what the strategy does. It quotes control characters.
+// Explain writes the settings as text for people, as the command "awsretry explain" prints them: each setting with its
+// origin and the values that it beat, the files, and what a strategy with this plan does. A star marks the value that
+// counts. It leaves out MaxBackoff, MinDelay and MaxElapsed if they have their built-in defaults, and for the zero Plan
+// what the strategy does. It quotes control characters.
 //
 // Do not parse the text: it may change. The error is that of w.
 func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
@@ -51,12 +50,6 @@ func (s *Settings) Explain(w io.Writer, plan retry.Plan) error {
 		_ = table.Flush()
 	}
 
-	if len(s.Diagnostics) > 0 {
-		fmt.Fprintln(&out, "\nDiagnostics")
-	}
-	for _, d := range s.Diagnostics {
-		fmt.Fprintln(&out, "  "+words.Escaped(d.String()))
-	}
 	_, err := w.Write(out.Bytes())
 	return err
 }
@@ -120,8 +113,8 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 	fmt.Fprintf(table, "  first attempt\t%s\n", sends)
 }
 
-// inARow says how many retries a full quota pays for, if that is less than the attempts allow. It names
-// timeouts and throttles only where they differ from other failures.
+// inARow says how many retries a full quota pays for, if that is less than the attempts allow. It names timeouts and
+// throttles only where they differ from other failures.
 func inARow(p retry.Plan) string {
 	number := func(cost int) int { return forecast.RetriesInARow(p, cost) }
 	retries := p.MaxAttempts - 1
@@ -142,8 +135,8 @@ func inARow(p retry.Plan) string {
 	return text
 }
 
-// drainText says at which share of failing attempts the quota starts to empty. It names
-// timeouts and throttles only where they differ from other failures.
+// drainText says at which share of failing attempts the quota starts to empty. It names timeouts and throttles only
+// where they differ from other failures.
 func drainText(p retry.Plan) string {
 	if p.MaxAttempts <= 1 {
 		return "none, because nothing is retried"

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strconv"
 	"strings"
@@ -25,32 +26,22 @@ const (
 	keyMinDelay   = "min_delay"
 	keyMaxElapsed = "max_elapsed"
 	keyBehavior   = "behavior"
-
-	// The options that set several settings.
-	withConfig   = "WithConfig"
-	withStandard = "WithStandard"
-
-	defaultProfile = sharedfile.DefaultProfile
 )
 
-// Query says where [Query.Resolve] reads, which profile it uses, and what the program has set. The
-// zero Query resolves the settings of the process: its environment, its files, and the
-// profile that the environment names, or else the profile default.
+// Query says what [Query.Resolve] reads, and what the program has set. The zero Query resolves the settings of the
+// process.
 type Query struct {
 	Sources
 
-	// Profile names the profile and overrides the environment. The name is used as is. Empty
-	// means the profile that the environment names.
-	Profile string
-	// Service is the name of the service that the client talks to, or empty. The built-in number
-	// of attempts depends on it.
+	// Service is the name of the service that the client talks to, or empty. The built-in number of attempts depends on
+	// it.
 	Service string
 
 	// Given has the values that the program sets, the strongest first. They override the environment and the files,
 	// unless the Origin has the kind "default": then they are weaker than both.
 	//
-	// [Typed] returns those of options. Those of the program's own flags and files are texts: the Origin of each has the
-	// kind "option", a Name that is the full place, such as "flag --max-attempts", and a Key that is the setting:
+	// [Typed] returns those of options. Those of the program's own flags and files are texts: the Origin of each has
+	// the kind "option", a Name that is the full place, such as "flag --max-attempts", and a Key that is the setting:
 	// retry_mode, max_attempts, max_backoff, min_delay or max_elapsed. awsretry.WithValues sets them.
 	Given []Candidate
 
@@ -58,43 +49,31 @@ type Query struct {
 	Strict bool
 }
 
-// Resolve decides the settings of one profile. The first of these that sets a value wins:
-// an option, flag or file of the program, the environment, the credentials file, the config file,
-// a default of the program, the built-in default. The built-in defaults are standard mode,
-// behavior v2.1, and for the numbers those of [retry.Behavior.Defaults].
+// Resolve decides the settings of one profile. The first of these that sets a value wins: an option, flag or file of
+// the program, the environment, the credentials file, the config file, a default of the program, the built-in default.
+// The built-in defaults are standard mode, behavior v2.1, and for the numbers those of [retry.Behavior.Defaults].
 //
 // The errors are
 //   - a [*ValueError] for a bad value that wins, and for a MinDelay above MaxBackoff;
-//   - a [*ProfileNotFoundError] for a profile that Profile or a variable names but neither
+//   - a [*ProfileNotFoundError] for a profile that Profile or AWS_PROFILE names but neither
 //     file has;
 //   - an [*UnreadableError] for an unreadable file that ConfigFile or CredentialsFile
 //     names, and for any file above 4 MiB;
 //   - a [*ParseError] if Strict is true.
 func (q Query) Resolve() (*Settings, error) {
-	pair, err := q.Open()
-	if err != nil {
-		return nil, err
-	}
-	return q.Decide(pair, nil)
-}
-
-// Decide is Resolve of files that are open, for package lint and the command. It reads them unless all sections were read.
-// If look is not nil, it is called for each value of a setting, the strongest first, with a nil Err if the value is
-// accepted. For the one that wins it returns the text to read instead, or that the value is passed over.
-func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) (instead string, over bool)) (*Settings, error) {
 	for _, c := range q.Given {
 		if err := c.Check(); errors.Is(err, errNoSetting) {
 			return nil, err
 		}
 	}
-	if q.Profile != "" {
-		option := Origin{Kind: originOption, Name: "WithProfile"}
-		q.Given = append(slices.Clip(q.Given), Candidate{Raw: q.Profile, Origin: option, setting: keyProfile})
+	pair, err := q.open()
+	if err != nil {
+		return nil, err
 	}
-	r := &resolution{Query: q, look: look}
-	s := &Settings{Service: q.Service, Files: statuses(pair), Diagnostics: []Diagnostic{}}
-	s.Profile = decide(r, profileRule(), defaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
-	r.err = r.readFiles(pair, s.Profile)
+	r := &resolution{Query: q, pair: pair}
+	s := &Settings{Service: q.Service, Files: statuses(pair)}
+	s.Profile = decide(r, profileRule(), sharedfile.DefaultProfile, sharedfile.EnvProfile, sharedfile.EnvDefaultProfile)
+	r.err = r.readFiles(s.Profile)
 	s.Behavior = decide(r, behaviorRule(), retry.V21)
 	s.RetryMode = decide(r, modeRule(), modeStandard, sharedfile.EnvRetryMode)
 	builtIn := s.Behavior.Value.Defaults(q.Service)
@@ -112,11 +91,89 @@ func (q Query) Decide(pair *sharedfile.Pair, look func(v ValueError, wins bool) 
 	return s, nil
 }
 
-// readFiles reads the values that both files have for the profile.
-func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) error {
-	if !pair.All {
-		pair.Read(profile.Value, false)
+// resolution is the state of one Resolve.
+type resolution struct {
+	Query
+	pair    *sharedfile.Pair
+	inFiles []Candidate // The values that both files have for the profile, the strongest first.
+	err     error       // The first error of a setting.
+}
+
+// decide takes the strongest value of a setting, which must be valid. Of the variables the first is the strongest.
+func decide[T any](r *resolution, s rule[T], builtIn T, variables ...string) Setting[T] {
+	chosen := Setting[T]{Value: builtIn, Raw: s.text(builtIn), Origin: Origin{Kind: originDefault}, Overridden: []Candidate{}}
+	won := false
+	add := func(c Candidate) {
+		value, err := s.of(c)
+		switch {
+		case won:
+			chosen.Overridden = append(chosen.Overridden, Candidate{Raw: c.Raw, Valid: err == nil, Origin: c.Origin})
+			return
+		case err != nil:
+			r.err = cmp.Or(r.err, error(&ValueError{c.Origin, s.key, c.Raw, err}))
+		default:
+			chosen.Value, chosen.Raw, chosen.Origin = value, c.Raw, c.Origin
+		}
+		won = true
 	}
+	code := func(builtIn bool) {
+		for _, c := range r.Given {
+			if (c.Origin.Kind == originDefault) == builtIn && cmp.Or(c.setting, c.Origin.Key) == s.key {
+				add(c)
+			}
+		}
+	}
+	code(false)
+	if s.key == keyProfile && r.Profile != "" {
+		add(Candidate{Raw: r.Profile, Origin: Origin{Kind: originOption, Name: "WithSources"}})
+	}
+	for _, name := range variables {
+		// A retry setting of whitespace alone is unset; the name of a profile is used as is.
+		if text, _ := r.pair.Lookup(name); text != "" && (s.key == keyProfile || !sharedfile.IsBlank(text)) {
+			add(Candidate{Raw: text, Origin: Origin{Kind: originEnvironment, Name: name}})
+		}
+	}
+	for _, c := range r.inFiles {
+		if c.Origin.Key == s.key {
+			add(c)
+		}
+	}
+	code(true)
+	return chosen
+}
+
+// open finds and reads the two shared files. The error is an [*UnreadableError] for an unreadable file that code named,
+// and for any file above the limit.
+func (s Sources) open() (*sharedfile.Pair, error) {
+	pair := sharedfile.Open(sharedfile.Sources(s))
+	for i := range pair.Files {
+		if f := &pair.Files[i]; f.Fatal() {
+			return nil, &UnreadableError{Kind: f.Kind, File: f.Path, Err: f.Err}
+		}
+	}
+	return pair, nil
+}
+
+// statuses returns what became of the files.
+func statuses(pair *sharedfile.Pair) []FileStatus {
+	all := make([]FileStatus, 0, len(pair.Files))
+	for _, f := range pair.Files {
+		status := statusUnreadable
+		switch {
+		case f.Err == nil:
+			status = statusLoaded
+		case errors.Is(f.Err, fs.ErrNotExist):
+			status = statusMissing
+		}
+		all = append(all, FileStatus{f.Kind, f.Path, status})
+	}
+	return all
+}
+
+// readFiles reads the values that both files have for the profile.
+func (r *resolution) readFiles(profile Setting[string]) error {
+	pair := r.pair
+	pair.Read(profile.Value, false)
 	for _, x := range pair.Files {
 		if l := x.Refused; r.Strict && l.Fault != sharedfile.NoFault {
 			return &ParseError{Kind: x.Kind, File: x.Path, Line: int(l.Number), Msg: l.Fault.String(), text: strings.Clone(l.Shown())}
@@ -130,7 +187,8 @@ func (r *resolution) readFiles(pair *sharedfile.Pair, profile Setting[string]) e
 			r.take(x, s, at.Name)
 		}
 	}
-	if !found && profile.Origin.Kind != originDefault {
+	// As in the SDK, AWS_DEFAULT_PROFILE may name a profile that no file has.
+	if !found && profile.Origin.Kind != originDefault && profile.Origin.Name != sharedfile.EnvDefaultProfile {
 		return notFound(profile, pair)
 	}
 	// If a key has several values, ini.v1 merges them: it gets keys and values, but no text in which a character has a
@@ -158,7 +216,7 @@ func (r *resolution) take(x *sharedfile.File, s *sharedfile.Section, profile str
 	if x.Kind == sharedfile.Credentials {
 		origin.Kind = originSharedCredentials
 	} else {
-		origin.prefixed = profile == defaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != defaultProfile
+		origin.prefixed = profile == sharedfile.DefaultProfile && sharedfile.HeaderName(s.Lines[0].Text) != sharedfile.DefaultProfile
 	}
 	taken, values := map[string]int{}, s.Settings()
 	r.inFiles = slices.Grow(r.inFiles, min(len(values), 2*maxGiven))
@@ -170,29 +228,31 @@ func (r *resolution) take(x *sharedfile.File, s *sharedfile.Section, profile str
 	}
 }
 
-// notFound returns the error for a profile that neither file has. To find similar names it
-// goes over both files again.
+// notFound returns the error for a profile that neither file has. To find similar names it goes over both files again.
 func notFound(profile Setting[string], pair *sharedfile.Pair) error {
 	name, names, hint := profile.Value, words.Near(profile.Value), ""
 	again := &sharedfile.Pair{Files: pair.Files}
 	for i, f := range pair.Files {
 		meant := [...]string{"[profile " + name + "]", "[" + name + "]"}[i]
+		like := func(header string) bool { // in a file of the other kind, without its quotes, or with another word
+			return sharedfile.Unquoted(header) == name || sharedfile.ProfileName(sharedfile.Config, header) == name ||
+				i == 0 && sharedfile.LikeProfile(header) == name
+		}
 		again.Look[i] = func(at *sharedfile.Pass) {
-			if at.Kind != sharedfile.Header {
-				return
-			}
-			if at.Place.Profile {
+			if at.Kind == sharedfile.Header && at.Place.Profile {
 				names.Add(at.Place.Name)
 			}
-			place := f.Path + ":" + strconv.Itoa(int(at.Number)) + " has " + sharedfile.Shorten("["+at.Header+"]")
-			switch {
+			place := f.Path + ":" + strconv.Itoa(int(at.Number)) + " has "
+			text, _, closed := strings.Cut(sharedfile.BeforeAny(at.Text), "]")
+			switch inner, opened := strings.CutPrefix(text, "["); {
 			case hint != "":
+			case at.Kind == sharedfile.Malformed && (opened || closed) && like(sharedfile.Trim(inner)):
+				hint = place + sharedfile.Quote(text) + ", which is skipped: " + at.Fault.String()
+			case at.Kind != sharedfile.Header:
 			case i == 0 && at.Place.Profile && at.Header == name:
-				hint = place + ", whose name is " + sharedfile.Quote(at.Place.Name)
-			case sharedfile.Unquoted(at.Header) == name, sharedfile.ProfileName(sharedfile.Config, at.Header) == name,
-				i == 0 && !at.Place.Profile && sharedfile.LikeProfile(at.Header) == name:
-				// The section would be the profile in a file of the other kind, without its quotes, or with another word.
-				hint = place + ", which would have to be " + sharedfile.Shorten(meant)
+				hint = place + sharedfile.Shorten("["+at.Header+"]") + ", whose name is " + sharedfile.Quote(at.Place.Name)
+			case like(at.Header):
+				hint = place + sharedfile.Shorten("["+at.Header+"]") + ", which would have to be " + sharedfile.Shorten(meant)
 			}
 		}
 	}

@@ -1,13 +1,13 @@
 package config_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -19,11 +19,11 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 		env          map[string]string
 		want         string   // the profile and its origin
 		lost         []string // variables
-		warns        bool
 	}{
 		{name: "nothing", want: "default from built-in default"},
 		{name: "AWS_DEFAULT_PROFILE", env: map[string]string{second: "b"}, want: "b from AWS_DEFAULT_PROFILE"},
-		{name: "both", env: map[string]string{first: "a", second: "b"}, want: "a from AWS_PROFILE", lost: []string{second}, warns: true},
+		{name: "AWS_DEFAULT_PROFILE that no file has", env: map[string]string{second: "none"}, want: "none from AWS_DEFAULT_PROFILE"},
+		{name: "both", env: map[string]string{first: "a", second: "b"}, want: "a from AWS_PROFILE", lost: []string{second}},
 		{name: "empty AWS_PROFILE", env: map[string]string{first: "", second: "b"}, want: "b from AWS_DEFAULT_PROFILE"},
 		{name: "empty AWS_DEFAULT_PROFILE", env: map[string]string{first: "a", second: ""}, want: "a from AWS_PROFILE"},
 		{
@@ -33,14 +33,14 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 		{name: "whitespace is part of a name", env: map[string]string{first: " c "}, want: " c  from AWS_PROFILE"},
 		{
 			name: "option", option: "b", env: map[string]string{first: "a", second: "none"},
-			want: "b from option WithProfile", lost: []string{first, second}, warns: true,
+			want: "b from option WithSources", lost: []string{first, second},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			src := world.Texts("[profile a]\n[profile b]\n[profile ' c ']\n", "")
 			src.LookupEnv = world.LookupIn(c.env)
-			settings, err := lint.Resolve(config.Query{Sources: src, Profile: c.option})
+			settings, err := config.Query{Sources: world.As(src, c.option)}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, c.want, settings.Profile.Value+" from "+settings.Profile.Origin.String())
 			lost := []config.Candidate{}
@@ -48,11 +48,6 @@ func TestProfileIsChosenByOptionThenVariablesThenDefault(t *testing.T) {
 				lost = append(lost, config.Candidate{Raw: c.env[name], Valid: true, Origin: config.Origin{Kind: "environment", Name: name}})
 			}
 			require.Equal(t, lost, settings.Profile.Overridden)
-			found := []string{}
-			if c.warns {
-				found = append(found, "warning: AWS_DEFAULT_PROFILE is set and has no effect: AWS_PROFILE comes before it [no-effect]")
-			}
-			require.Equal(t, found, world.Lines(world.Without(settings.Diagnostics)))
 		})
 	}
 }
@@ -71,7 +66,7 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 	for env, winner := range map[string]string{"": "/k:1004: [a] max_attempts", "2": "AWS_MAX_ATTEMPTS"} {
 		src := world.Texts(text("[profile a]\n"), text("[a]\n"))
 		src.LookupEnv = world.LookupIn(map[string]string{"AWS_MAX_ATTEMPTS": env})
-		settings, err := config.Query{Sources: src, Profile: "a"}.Resolve()
+		settings, err := config.Query{Sources: world.As(src, "a")}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, winner, settings.MaxAttempts.Origin.String())
 		var want []int
@@ -85,26 +80,20 @@ func TestOverriddenListsTheLastHundredValuesOfAFile(t *testing.T) {
 	}
 }
 
-// Resolve has no findings, and those of lint are the same in strict reading.
-func TestFindingsLeaveTheSettingsAsTheyAre(t *testing.T) {
-	t.Parallel()
-	q := world.Home{
-		Env:         map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
-		Config:      "[default]\nretry-mode = adaptive\nx = 1\nx = 2\nmax_attempts = ten\n[profile a]\nmax_attempts = 4\n",
-		Credentials: "[default]\nmax_attempts = 5\n",
-	}.Query()
-	loose, err := lint.Resolve(q)
-	require.NoError(t, err)
-	require.Len(t, loose.Diagnostics, 10)
-	alone, err := q.Resolve()
-	require.NoError(t, err)
-	require.Equal(t, []config.Diagnostic{}, alone.Diagnostics)
-	q.Strict = true
-	strict, err := lint.Resolve(q)
-	require.NoError(t, err)
-	require.Equal(t, loose, strict)
-	alone.Diagnostics = loose.Diagnostics
-	require.Equal(t, loose, alone)
+func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {
+	count := func(n int) float64 {
+		var text strings.Builder
+		for i := range n {
+			fmt.Fprintf(&text, "[profile p%[1]d]\nregion = eu-west-1\nmax_attempts = %[1]d\nrole_arn = arn:aws:iam::1:role/r%[1]d\n", i+1)
+		}
+		src := world.Texts(text.String(), "[p5]\naws_access_key_id = x\n")
+		return testing.AllocsPerRun(2, func() {
+			settings, err := config.Query{Sources: world.As(src, "p5")}.Resolve()
+			require.NoError(t, err)
+			require.Equal(t, 5, settings.MaxAttempts.Value)
+		})
+	}
+	require.InDelta(t, count(200), count(5000), 2)
 }
 
 func TestValueOfAProgramCountsWhateverItsOriginIsCalled(t *testing.T) {

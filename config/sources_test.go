@@ -14,7 +14,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -52,7 +51,7 @@ func TestFileThatChangesWhileItIsRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			settings, err := lint.Resolve(config.Query{Sources: world.WithHome(liar{says, func() io.Reader { return strings.NewReader(text) }})})
+			settings, err := config.Query{Sources: world.WithHome(liar{says, func() io.Reader { return strings.NewReader(text) }})}.Resolve()
 			require.NoError(t, err)
 			require.Equal(t, 7, settings.MaxAttempts.Value)
 			require.Equal(t, config.Mode("adaptive"), settings.RetryMode.Value)
@@ -97,34 +96,26 @@ func TestReadingThatFailsHalfWayLeavesTheFileEmpty(t *testing.T) {
 		return io.MultiReader(strings.NewReader("[default]\nmax_attempts = 9\nmax"), failing)
 	}
 	src := world.WithHome(liar{10, half})
-	settings, err := lint.Resolve(config.Query{Sources: src, Strict: true})
+	settings, err := config.Query{Sources: src, Strict: true}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, "unreadable", settings.Files[0].Status)
 	require.Equal(t, 3, settings.MaxAttempts.Value)
-	require.Contains(t, world.Lines(settings.Diagnostics),
-		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: disk on fire [unreadable-file]")
 
 	src.ConfigFile = "/config"
-	for name, read := range world.Readers(src) {
-		require.ErrorIs(t, read(false), broken, name)
-	}
+	_, err = config.Query{Sources: src}.Resolve()
+	require.ErrorIs(t, err, broken)
 }
 
 func TestLongLineMakesNoLongMessage(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("x", 1<<18)
-	settings, err := lint.Resolve(config.Query{Sources: world.Texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")})
+	settings, err := config.Query{Sources: world.Texts("[default]\nmax_attempts = 4\na = "+long+"\n"+long+" = b\n# "+long+"\n", "")}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, 4, settings.MaxAttempts.Value)
 	for _, bad := range []string{"[" + long, "[default]\n" + long, "[default]\nretry_mode" + long + "\n", " " + long} {
-		src := world.Texts(bad, "")
-		_, err := config.Query{Sources: src, Strict: true}.Resolve()
+		_, err := config.Query{Sources: world.Texts(bad, ""), Strict: true}.Resolve()
 		require.Error(t, err)
 		require.Less(t, len(err.Error()), 200)
-		found, err := lint.Files(src, false)
-		require.NoError(t, err)
-		require.Len(t, world.Without(found), 1)
-		require.Less(t, len(world.Lines(found)[0]), 250)
 	}
 }
 
@@ -158,34 +149,31 @@ func TestHomeDirectoryOfTheSystemCountsOnlyInItsOwnFileSystem(t *testing.T) {
 	for name, c := range map[string]struct {
 		sources config.Sources
 		path    string
-		codes   []string
 	}{
-		"another file system": {config.Sources{LookupEnv: empty, FS: other}, "", nil},
-		"another file system, and a path in the home directory": {config.Sources{LookupEnv: empty, FS: other, ConfigFile: "~/c"}, "~/c", []string{"missing-file"}},
-		"another file system, and HOME":                         {world.WithHome(other), "/h/.aws/config", nil},
-		"another machine":                                       {on(known, ""), "/m/.aws/config", nil},
-		"another machine, whose system knows none":              {on(unknown, ""), "", []string{"no-home-directory"}},
-		"the same, where no path needs it":                      {on(unknown, "/c"), "/c", []string{"missing-file", "missing-file"}},
+		"another file system": {config.Sources{LookupEnv: empty, FS: other}, ""},
+		"another file system, and a path in the home directory": {config.Sources{LookupEnv: empty, FS: other, ConfigFile: "~/c"}, "~/c"},
+		"another file system, and HOME":                         {world.WithHome(other), "/h/.aws/config"},
+		"another machine":                                       {on(known, ""), "/m/.aws/config"},
+		"another machine, whose system knows none":              {on(unknown, ""), ""},
+		"the same, where no path needs it":                      {on(unknown, "/c"), "/c"},
 	} {
-		s, err := lint.Resolve(config.Query{Sources: c.sources})
+		s, err := config.Query{Sources: c.sources}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, config.FileStatus{Kind: "config", Path: c.path, Status: "missing"}, s.Files[0], name)
-		require.Equal(t, append([]string{}, c.codes...), world.Codes(s.Diagnostics), name)
 	}
 }
 
 func TestHomeDirectoryOfTheUserCountsWhereHOMEIsUnset(t *testing.T) {
 	t.Parallel()
-	want, found := "~/no-such-file", []string{"no-home-directory", "missing-file"}
+	want := "~/no-such-file"
 	if u, err := user.Current(); err == nil {
-		want, found = strings.TrimSuffix(u.HomeDir, "/")+"/no-such-file", []string{"missing-file"}
+		want = strings.TrimSuffix(u.HomeDir, "/") + "/no-such-file"
 	}
-	s, err := lint.Resolve(config.Query{Sources: config.Sources{
+	s, err := config.Query{Sources: config.Sources{
 		LookupEnv: world.LookupIn(nil), ConfigFile: "~/no-such-file", CredentialsFile: os.DevNull,
-	}})
+	}}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, want, s.Files[0].Path)
-	require.Equal(t, found, world.Codes(s.Diagnostics))
 }
 
 func TestOneFileMayBeBoth(t *testing.T) {
@@ -194,14 +182,10 @@ func TestOneFileMayBeBoth(t *testing.T) {
 		ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: world.LookupIn(nil),
 		FS: world.On("linux", fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}}),
 	}
-	found, err := lint.Files(src, false)
-	require.NoError(t, err)
-	require.Equal(t, []string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"}, world.Lines(world.Without(found)))
-	s, err := lint.Resolve(config.Query{Sources: src, Profile: "dev"})
+	s, err := config.Query{Sources: world.As(src, "dev")}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, config.Mode("adaptive"), s.RetryMode.Value)
 	require.Equal(t, 7, s.MaxAttempts.Value)
-	require.Len(t, world.Without(s.Diagnostics), 1)
 }
 
 // oneError is a file system in which one file cannot be read.
@@ -221,17 +205,13 @@ func (f oneError) Open(name string) (fs.File, error) {
 func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	t.Parallel()
 	tree := fstest.MapFS{"h/.aws/config/x": {}, "h/.aws/credentials": {Data: []byte("[default]\nmax_attempts = 4\n")}}
-	s, err := lint.Resolve(config.Query{Sources: world.WithHome(tree)})
+	s, err := config.Query{Sources: world.WithHome(tree)}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, 4, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[0].Status)
-	require.Equal(t, []string{
-		"/h/.aws/config: warning: the config file counts as empty: it cannot be read: not a regular file but a directory [unreadable-file]",
-		"/h/.aws/config: warning: aws-sdk-go-v2: a directory in the place of a file is refused [read-differently]",
-	}, world.Lines(s.Diagnostics))
 
 	src := world.WithHome(oneError{FS: tree, name: "h/.aws/credentials", err: fs.ErrPermission})
-	s, err = lint.Resolve(config.Query{Sources: src})
+	s, err = config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, 3, s.MaxAttempts.Value)
 	require.Equal(t, "unreadable", s.Files[1].Status)
@@ -243,8 +223,7 @@ func TestFileThatCannotBeReadCountsAsEmptyUnlessCodeNamedIt(t *testing.T) {
 	_, err = config.Query{Sources: src}.Resolve()
 	require.ErrorIs(t, err, fs.ErrPermission)
 	src.CredentialsFile = ""
-	s, err = lint.Resolve(config.Query{Sources: src})
+	s, err = config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, "missing", s.Files[0].Status)
-	require.Equal(t, []string{"missing-file", "unreadable-file"}, world.Codes(s.Diagnostics))
 }

@@ -13,24 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
-
-// requireUnreadable checks that a file counts as empty, with a warning.
-func requireUnreadable(t *testing.T, src config.Sources) {
-	t.Helper()
-	settings, err := lint.Resolve(config.Query{Sources: src, Strict: true})
-	require.NoError(t, err)
-	require.Equal(t, "unreadable", settings.Files[0].Status)
-	require.Equal(t, "unreadable-file", settings.Diagnostics[0].Code)
-	require.Equal(t, config.SeverityWarning, settings.Diagnostics[0].Severity)
-	found, err := lint.Files(src, true)
-	require.NoError(t, err)
-	settings.Diagnostics[0].Severity = config.SeverityError // An unreadable file is an error of lint.
-	require.Contains(t, found, settings.Diagnostics[0])
-}
 
 // streams returns a file system of the operating system on which pipes and "-" have a text.
 func streams(text string, names *[]string) fs.FS {
@@ -48,14 +33,14 @@ func TestPipeIsReadIfTheMachineSaysHow(t *testing.T) {
 		var names []string
 		src := config.Sources{ConfigFile: name, CredentialsFile: os.DevNull, FS: streams("[default]\nmax_attempts = 7\n", &names)}
 		src.LookupEnv = world.LookupIn(nil)
-		settings, err := lint.Resolve(config.Query{Sources: src})
+		settings, err := config.Query{Sources: src}.Resolve()
 		require.NoError(t, err)
 		require.Equal(t, 7, settings.MaxAttempts.Value)
 		require.Equal(t, name, settings.MaxAttempts.Origin.File)
 		require.Equal(t, []string{name}, names)
 
 		src.FS = streams(strings.Repeat("x", maxFileSize+1), &names)
-		_, err = lint.Resolve(config.Query{Sources: src})
+		_, err = config.Query{Sources: src}.Resolve()
 		require.ErrorIs(t, err, sharedfile.ErrTooLarge)
 	}
 }
@@ -65,7 +50,7 @@ func TestDashInAVariableIsTheNameOfAFile(t *testing.T) {
 	var names []string
 	src := world.Named("-")
 	src.FS = streams("[default]\nmax_attempts = 7\n", &names)
-	settings, err := lint.Resolve(config.Query{Sources: src})
+	settings, err := config.Query{Sources: src}.Resolve()
 	require.NoError(t, err)
 	require.Equal(t, "missing", settings.Files[0].Status)
 	require.Empty(t, names)
@@ -87,11 +72,12 @@ func TestPathOfNoFileThatCanBeReadIsUnreadable(t *testing.T) {
 			require.NoError(t, c.create(path))
 			src := world.Named(path)
 			src.FS = world.Permitted()
-			requireUnreadable(t, src)
+			settings, err := config.Query{Sources: src, Strict: true}.Resolve()
+			require.NoError(t, err)
+			require.Equal(t, "unreadable", settings.Files[0].Status)
 			src.ConfigFile = path
-			for name, read := range world.Readers(src) {
-				require.ErrorIs(t, read(false), c.want, name)
-			}
+			_, err = config.Query{Sources: src}.Resolve()
+			require.ErrorIs(t, err, c.want)
 		})
 	}
 }

@@ -55,8 +55,7 @@ var (
 	errMaxBackoff  = errors.New("must be a duration above zero, such as 20s")
 	errDuration    = errors.New("must be a duration of zero or more, such as 300ms or 1m30s")
 	errNoSetting   = errors.New("must be for retry_mode, max_attempts, max_backoff, min_delay or max_elapsed")
-	// errMultiLine is for a value that spans several lines of a file, most often because the
-	// line below it is indented.
+	// errMultiLine is for a value that spans several lines of a file, most often because the line below it is indented.
 	errMultiLine = errors.New("must be a single line (in a file, a line that is indented deeper continues the one above)")
 )
 
@@ -132,8 +131,8 @@ func isAttempts(n int) (int, bool)                       { return n, n >= 1 && n
 func isPositive(d time.Duration) (time.Duration, bool)   { return d, d > 0 }
 func isDuration(d time.Duration) (time.Duration, bool)   { return d, d >= 0 }
 
-// toMode drops whitespace at both ends and ignores ASCII case. It reads legacy and adaptive_v2, which other AWS
-// tools accept, as standard and adaptive.
+// toMode drops whitespace at both ends and ignores ASCII case. It reads legacy and adaptive_v2, which other AWS tools
+// accept, as standard and adaptive.
 func toMode(m Mode) (Mode, bool) {
 	switch sharedfile.ASCIILower(sharedfile.Trim(string(m))) {
 	case "standard", "legacy":

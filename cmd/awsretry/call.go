@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/words"
@@ -278,16 +279,16 @@ func (c *call) print(value any) error {
 }
 
 // show prints a diagnostic as text.
-func show(w io.Writer, indent string, d config.Diagnostic) {
+func show(w io.Writer, indent string, d lint.Diagnostic) {
 	fmt.Fprintln(w, indent+words.Escaped(d.String()))
 }
 
 // warn prints what was not read, for a command whose output does not say so.
-func (c *call) warn(found []config.Diagnostic) {
+func (c *call) warn(found []lint.Diagnostic) {
 	for _, d := range found {
 		switch d.Code {
 		case "malformed-line", "missing-file", "unreadable-file", "no-home-directory":
-			d.Severity = config.SeverityWarning
+			d.Severity = lint.SeverityWarning
 			show(c.errs, "", d)
 		}
 	}

@@ -2,15 +2,15 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"math"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/forecast"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -46,7 +46,7 @@ type explanation struct {
 	Behavior    config.Setting[retry.Behavior] `json:"behavior"`
 	Strategy    strategyNumbers                `json:"strategy"`
 	Files       []config.FileStatus            `json:"files"`
-	Diagnostics []config.Diagnostic            `json:"diagnostics"`
+	Diagnostics []lint.Diagnostic              `json:"diagnostics"`
 	Error       *failure                       `json:"error,omitempty"`
 }
 
@@ -70,29 +70,32 @@ type byKind[T any] struct {
 
 // explain resolves the settings, and prints them and their effect.
 func (c *call) explain(q question) error {
-	settings, refused := lint.Examine(c.query(q, c.service))
-	if settings == nil {
+	report, refused := lint.Examine(c.query(q, c.service))
+	if report == nil {
 		return refused
 	}
+	settings := report.Settings
 	strategy, err := awsretry.New(settings)
 	if err != nil {
 		return err
 	}
-	settings.Profile.Origin = asFlag(settings.Profile.Origin)
-	settings.Behavior.Origin = asFlag(settings.Behavior.Origin)
+	fromFlag(&settings.Profile.Origin)
 	plan := strategy.Plan(retry.Operation{})
 	if c.json {
 		answer := explanation{
 			Profile: settings.Profile, RetryMode: settings.RetryMode,
 			MaxAttempts: settings.MaxAttempts, Behavior: settings.Behavior,
-			Strategy: numbers(plan), Files: settings.Files, Diagnostics: settings.Diagnostics,
+			Strategy: numbers(plan), Files: settings.Files, Diagnostics: report.Diagnostics,
 		}
 		if refused != nil {
 			answer.Error = new(describe(refused))
 		}
 		err = c.print(answer)
-	} else {
-		err = settings.Explain(c.out, plan)
+	} else if err = settings.Explain(c.out, plan); err == nil && len(report.Diagnostics) > 0 {
+		fmt.Fprintln(c.out, "\nDiagnostics")
+		for _, d := range report.Diagnostics {
+			show(c.out, "  ", d)
+		}
 	}
 	if err == nil && refused != nil {
 		c.complain(refused)
@@ -103,24 +106,27 @@ func (c *call) explain(q question) error {
 
 // query returns the query for a question.
 func (c *call) query(q question, service string) config.Query {
-	query := config.Query{Sources: c.source(), Profile: q.profile, Service: service, Strict: q.strict}
+	query := config.Query{Sources: c.source(), Service: service, Strict: q.strict}
+	query.Profile = q.profile
 	if q.behavior != "" {
 		query.Given = ofBehavior(q.behavior)
 	}
 	return query
 }
 
-// ofBehavior returns a behavior as one that an option has set.
+// ofBehavior returns a behavior as the flag has set it.
 func ofBehavior(b retry.Behavior) []config.Candidate {
-	return []config.Candidate{config.Typed(config.Origin{Kind: "option", Name: "WithBehavior"}, "behavior", b)}
+	return []config.Candidate{config.Typed(config.Origin{Kind: option, Name: "--behavior"}, "behavior", b)}
 }
 
-// asFlag returns an origin that names the flag instead of the option.
-func asFlag(origin config.Origin) config.Origin {
-	if option, ok := strings.CutPrefix(origin.Name, "With"); ok {
-		origin.Name = "--" + strings.ToLower(option)
+// option is the kind of the origin of a value of code, which in this program is one of its flags.
+const option = "option"
+
+// fromFlag names the flag in the origin of a profile that code has named.
+func fromFlag(profile *config.Origin) {
+	if profile.Kind == option {
+		profile.Name = "--profile"
 	}
-	return origin
 }
 
 func numbers(plan retry.Plan) strategyNumbers {

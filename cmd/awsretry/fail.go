@@ -3,8 +3,8 @@ package main
 import (
 	"errors"
 	"fmt"
-	"strings"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/words"
 )
@@ -19,7 +19,7 @@ type failure struct {
 // fail prints an error.
 func (c *call) fail(err error) {
 	if e, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
-		e.Origin = asFlag(e.Origin)
+		fromFlag(&e.Origin)
 	}
 	c.complain(err)
 	if c.json {
@@ -28,16 +28,12 @@ func (c *call) fail(err error) {
 }
 
 func (c *call) complain(err error) {
-	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.name, words.Escaped(message(err)))
+	fmt.Fprintf(c.errs, "awsretry %s: %s\n", c.name, words.Escaped(lint.Text(err)))
 }
-
-// message returns the text of an error without the name of the package config, which means
-// nothing to a user of the command.
-func message(err error) string { return strings.TrimPrefix(err.Error(), "config: ") }
 
 // describe returns an error with its code and its place.
 func describe(err error) failure {
-	f := failure{Code: "error", Message: message(err)}
+	f := failure{Code: "error", Message: lint.Text(err)}
 	if e, ok := errors.AsType[*config.ValueError](err); ok {
 		f.Code, f.Origin = "invalid-value", &e.Origin
 	}

@@ -5,8 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 )
 
 func (c *call) lintCommand() *cobra.Command {
@@ -25,7 +24,7 @@ func (c *call) lint(strict bool) error {
 	}
 	bad := false
 	for _, d := range found {
-		bad = bad || strict || d.Severity == config.SeverityError
+		bad = bad || strict || d.Severity == lint.SeverityError
 		if c.json {
 			if err := c.print(d); err != nil {
 				return err

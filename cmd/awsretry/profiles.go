@@ -13,8 +13,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/words"
 )
@@ -33,10 +33,7 @@ func (c *call) profileNames() []string {
 	if c.configFile == "-" || c.credentialsFile == "-" {
 		return nil // The shell's standard input is the terminal.
 	}
-	pair, err := c.source().Open()
-	if err != nil {
-		return nil
-	}
+	pair := sharedfile.Open(sharedfile.Sources(c.source()))
 	pair.Read("", true)
 	return pair.Profiles()
 }
@@ -48,16 +45,13 @@ func (c *call) profiles(showValues, strict bool) error {
 	if err != nil {
 		return err
 	}
-	pair, err := c.source().Open()
-	if err != nil {
-		return err
-	}
-	pair.Read("", true)
-	_, err = config.Query{Sources: c.source(), Strict: strict}.Decide(pair, nil)
+	_, err = config.Query{Sources: c.source(), Strict: strict}.Resolve()
 	if malformed, ok := errors.AsType[*config.ParseError](err); ok { // No other error matters here.
 		return malformed
 	}
 	c.warn(found)
+	pair := sharedfile.Open(sharedfile.Sources(c.source()))
+	pair.Read("", true)
 	out, separator := bufio.NewWriter(c.out), ""
 	if c.json {
 		fmt.Fprint(out, `{"profiles":{`)

@@ -9,10 +9,10 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -46,7 +46,7 @@ func (c *call) variants(s *simulation) ([]*variant, error) {
 		}
 		found, err := v.resolve(c.query(s.question, c.service))
 		if invalid, ok := errors.AsType[*config.ValueError](err); ok && i > 0 && invalid.Origin.Name == v.place {
-			return nil, usageError(message(err))
+			return nil, usageError(lint.Text(err))
 		}
 		if err != nil {
 			return nil, err
@@ -150,7 +150,7 @@ func positive(text string) (time.Duration, error) {
 }
 
 // resolve reads the settings of the variant, and returns the findings.
-func (v *variant) resolve(query config.Query) ([]config.Diagnostic, error) {
+func (v *variant) resolve(query config.Query) ([]lint.Diagnostic, error) {
 	if v.behavior != "" {
 		query.Given = ofBehavior(v.behavior)
 	}
@@ -160,14 +160,15 @@ func (v *variant) resolve(query config.Query) ([]config.Diagnostic, error) {
 		return nil, err
 	}
 	v.New = func(p sim.Parts) (retry.Strategy, error) {
-		return awsretry.New(s, awsretry.WithConfig(v.strategy), awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
+		return awsretry.New(s.Settings, awsretry.WithConfig(v.strategy), awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
 	}
-	behavior := asFlag(s.Behavior.Origin).String()
+	fromFlag(&s.Profile.Origin)
+	behavior := s.Behavior.Origin.String()
 	if v.behavior != "" {
 		behavior = v.place
 	}
 	all := []page.Setting{
-		{Name: "profile", Value: s.Profile.Value, Origin: asFlag(s.Profile.Origin).String()},
+		{Name: "profile", Value: s.Profile.Value, Origin: s.Profile.Origin.String()},
 		{Name: "retry_mode", Value: string(s.RetryMode.Value), Origin: s.RetryMode.Origin.String()},
 		{Name: "max_attempts", Value: strconv.Itoa(s.MaxAttempts.Value), Origin: s.MaxAttempts.Origin.String()},
 		{Name: "behavior", Value: string(s.Behavior.Value), Origin: behavior},

@@ -16,6 +16,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/internal/testonly/pipenet"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -38,7 +39,7 @@ func TestHTTPClient(t *testing.T) {
 	}{
 		{name: "nothing-set"},
 		{name: "few-attempts", env: map[string]string{"AWS_MAX_ATTEMPTS": "2"}},
-		{name: "v2.0", opts: []awsretry.Option{awsretry.WithBehavior(retry.V20)}},
+		{name: "v2.0", opts: []awsretry.Option{awsretry.WithStandard(standard.Config{Behavior: retry.V20})}},
 		{name: "bad-mode", env: map[string]string{"AWS_RETRY_MODE": "bogus"}, status: 1, errs: `AWS_RETRY_MODE: "bogus"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -46,11 +47,10 @@ func TestHTTPClient(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var out, errs bytes.Buffer
 				status := run(t.Context(), &out, &errs, pipes, append(c.opts,
-					awsretry.WithEnv(func(name string) (string, bool) {
+					awsretry.WithSources(awsretry.Sources{FS: fstest.MapFS{}, LookupEnv: func(name string) (string, bool) {
 						value, ok := c.env[name]
 						return value, ok
-					}),
-					awsretry.WithFS(fstest.MapFS{}),
+					}}),
 					awsretry.WithRandom(func() float64 { return 0.5 }))...)
 				require.Equal(t, c.status, status, errs.String())
 				require.Contains(t, errs.String(), c.errs)

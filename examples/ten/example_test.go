@@ -191,8 +191,9 @@ func TestWithoutWaiting(t *testing.T) {
 
 // What Plain does not say is a field of a standard.Config.
 func Example_otherNumbers() {
-	strategy, err := awsretry.Load(ctx, awsretry.WithMaxBackoff(5*time.Second), awsretry.WithMinDelay(100*time.Millisecond),
-		awsretry.WithStandard(standard.Config{Jitter: standard.Equal}))
+	strategy, err := awsretry.Load(ctx, awsretry.WithStandard(standard.Config{
+		MaxBackoff: 5 * time.Second, MinDelay: 100 * time.Millisecond, Jitter: standard.Equal,
+	}))
 
 	fmt.Println(strategy != nil, err)
 	// Output: true <nil>

@@ -6,9 +6,9 @@ import (
 	"github.com/awsretry/awsretry/internal/words"
 )
 
-// Lookalike returns the retry setting that a key was probably meant to be. It returns "" for a
-// key that is a retry setting, and for one that resembles none. It compares only letters and
-// digits, in lower case and without a leading "aws". Behind the export of a shell a setting is a likeness of itself.
+// Lookalike returns the retry setting that a key was probably meant to be. It returns "" for a key that is a retry
+// setting, and for one that resembles none. It compares only letters and digits, in lower case and without a leading
+// "aws". Behind the export of a shell a setting is a likeness of itself.
 func Lookalike(key string) string {
 	if rest, exported := cutWord(key, "export"); exported {
 		key = Trim(rest)

@@ -1,6 +1,6 @@
-// Package sharedfile reads the two files that AWS tools share, by the rules R01 to R18 of testdata/rules.md.
-// It finds the lines that count and the sections that they are in. What the values mean, and what is odd about the
-// lines, it does not know.
+// Package sharedfile reads the two files that AWS tools share, by the rules R01 to R18 of testdata/rules.md. It finds
+// the lines that count and the sections that they are in. What the values mean, and what is odd about the lines, it
+// does not know.
 package sharedfile
 
 import (
@@ -54,7 +54,7 @@ func (f Fault) String() string {
 type Line struct {
 	Text    string // Without the whitespace at both ends.
 	Number  int32  // From 1.
-	Depth   int32  // Spaces and tabs before the text.
+	Depth   int32  // Spaces and tabs at the start.
 	Indent  int32  // Characters of any whitespace before the text.
 	Kind    LineKind
 	Fault   Fault // Of a malformed line.
@@ -62,9 +62,9 @@ type Line struct {
 	InGroup bool  // The malformed line is below a property with an empty value, as sub-properties are.
 }
 
-// Shown returns the beginning of a malformed line that cannot be a secret. For a header it ends at
-// the closing bracket, at an equals sign or at a colon. For any other line it is the first
-// word if that is a retry setting or looks like one, else nothing.
+// Shown returns the beginning of a malformed line that cannot be a secret. For a header it ends at the closing bracket,
+// at an equals sign or at a colon. For any other line it is the first word if that is a retry setting or looks like
+// one, else nothing.
 func (l *Line) Shown() string {
 	text := l.Text
 	if strings.HasPrefix(text, "[") {
@@ -94,8 +94,8 @@ type Property struct {
 // Dropped reports whether the key is no identifier, so that the property counts for nothing (R11).
 func (p Property) Dropped() bool { return !IsIdentifier(p.Key) }
 
-// Split splits a line at the first equals sign, or, if it has none, at the first colon (R09). Only
-// a property has a comment (R10), and a header is not split.
+// Split splits a line at the first equals sign, or, if it has none, at the first colon (R09). Only a property has a
+// comment (R10), and a header is not split.
 func (l *Line) Split() (p Property) {
 	if l.Kind == Header {
 		return p
@@ -143,7 +143,7 @@ type scanner struct {
 
 	started bool // A line that begins with [ has been seen.
 	above   above
-	depth   int32  // The indentation of the property above.
+	depth   int32  // The indentation of the property above, in characters of any whitespace.
 	last    string // The line of the property above.
 }
 
@@ -174,9 +174,8 @@ func (s *scanner) scan(l *Line) bool {
 	return false
 }
 
-// isUsual reports whether a line has the form that most lines have: a well-formed property
-// that is not indented, begins with a letter and has an equals sign. The pass over a large
-// file spends most of its time on such lines.
+// isUsual reports whether a line has the form that most lines have: a well-formed property that is not indented, begins
+// with a letter and has an equals sign. The pass over a large file spends most of its time on such lines.
 func (s *scanner) isUsual(text string) bool {
 	if len(text) < 3 || !s.valid || !s.started {
 		return false
@@ -197,8 +196,8 @@ func (s *scanner) isUsual(text string) bool {
 	return false
 }
 
-// cutLine returns the next line without its end. The end is LF, or CR and LF; at the end of
-// the file it may be CR alone (R02).
+// cutLine returns the next line without its end. The end is LF, or CR and LF; at the end of the file it may be CR alone
+// (R02).
 func (s *scanner) cutLine() string {
 	s.number++
 	text := s.data[s.next:]
@@ -219,9 +218,9 @@ func (s *scanner) classify(l *Line) bool {
 	case first == '[': // A malformed header ends the section above it too.
 		l.Nested = s.above != aboveNothing && l.Indent > s.depth
 		s.started, s.above = true, aboveNothing
-		if !valid {
+		if text := BeforeAny(l.Text); !valid && !utf8.ValidString(text) {
 			s.malformed(l, NotUTF8)
-		} else if text := BeforeAny(l.Text); text[len(text)-1] != ']' {
+		} else if text[len(text)-1] != ']' {
 			fault := OpenHeader
 			if strings.IndexByte(l.Text, '\r') >= 0 {
 				fault = LoneCR
@@ -235,11 +234,11 @@ func (s *scanner) classify(l *Line) bool {
 	case l.Depth > s.depth && s.above != aboveNothing:
 		return s.deeper(l, valid)
 	}
-	s.depth, s.above, s.last = l.Depth, aboveMalformed, l.Text
+	s.depth, s.above, s.last = l.Indent, aboveMalformed, l.Text
 	l.Kind = PropertyLine
-	if !valid {
+	if s.current = l.Split(); !valid && !utf8.ValidString(withoutComment(l.Text)) {
 		s.malformed(l, NotUTF8)
-	} else if s.current = l.Split(); s.current.Fault != NoFault {
+	} else if s.current.Fault != NoFault {
 		s.malformed(l, s.current.Fault)
 	} else {
 		s.above = aboveProperty
@@ -247,8 +246,7 @@ func (s *scanner) classify(l *Line) bool {
 	return true
 }
 
-// deeper reads a line that is indented deeper than the property above (R13, R14). It reports
-// whether the line counts.
+// deeper reads a line that is indented deeper than the property above (R13, R14). It reports whether the line counts.
 func (s *scanner) deeper(l *Line, valid bool) bool {
 	if s.above == aboveProperty {
 		last := Line{Text: Trim(s.last), Kind: PropertyLine}
@@ -299,8 +297,7 @@ func BeforeAny(header string) string {
 	return header
 }
 
-// withoutComment drops a comment: the text from the first # or ; that follows a space or
-// tab (R10).
+// withoutComment drops a comment: the text from the first # or ; that follows a space or tab (R10).
 func withoutComment(text string) string {
 	if strings.IndexByte(text, '#') < 0 && strings.IndexByte(text, ';') < 0 { // This is fast, and most lines have none.
 		return text
@@ -315,8 +312,8 @@ func withoutComment(text string) string {
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
 
-// IsIdentifier reports whether a text consists of one or more of the characters
-// [A-Za-z0-9_/.%@:+-], as a key must (R11).
+// IsIdentifier reports whether a text consists of one or more of the characters [A-Za-z0-9_/.%@:+-], as a key must
+// (R11).
 func IsIdentifier(text string) bool {
 	for i := range len(text) {
 		switch c := text[i]; {

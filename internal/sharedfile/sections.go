@@ -7,6 +7,25 @@ import (
 	"strings"
 )
 
+// The keys of the retry settings.
+const (
+	RetryMode   = "retry_mode"
+	MaxAttempts = "max_attempts"
+)
+
+// DefaultProfile is the name of the profile that is used if none is named.
+const DefaultProfile = "default"
+
+// The variables that say what the files say, or where the files and the profile are.
+const (
+	EnvRetryMode       = "AWS_RETRY_MODE"
+	EnvMaxAttempts     = "AWS_MAX_ATTEMPTS"
+	EnvProfile         = "AWS_PROFILE"
+	EnvDefaultProfile  = "AWS_DEFAULT_PROFILE"
+	EnvConfigFile      = "AWS_CONFIG_FILE"
+	EnvCredentialsFile = "AWS_SHARED_CREDENTIALS_FILE"
+)
+
 // The two files.
 const (
 	Config      = "config"
@@ -50,9 +69,6 @@ type Pair struct {
 	All     bool              // as is this.
 }
 
-// Same reports whether the two files are one.
-func (p *Pair) Same() bool { return p.Files[0].Path == p.Files[1].Path }
-
 // Read goes over both files and keeps the sections of one profile, or if all is true, every section.
 func (p *Pair) Read(profile string, all bool) {
 	p.Profile, p.All = profile, all
@@ -80,17 +96,17 @@ type Place struct {
 	Name    string // That of the profile, or else the text in the brackets.
 }
 
-// Section holds the lines of all sections of a file for one place, each with its header first. Of the malformed lines it has
-// those that another tool may read as a setting or as a part of one: that are indented, or have a sign but are not UTF-8.
+// Section holds the lines of all sections of a file for one place, each with its header first. Of the malformed lines
+// it has those that another tool may read as a setting or as a part of one: that are indented, or have a sign but are
+// not UTF-8.
 type Section struct {
-	Lines    []Line
-	Last     int32     // The line of the last header.
-	settings []Setting // What Settings returned.
+	Lines []Line
+	Last  int32 // The line of the last header.
 }
 
-// Pass is where a pass over a file is. It is called for every line that counts below the header of a kept
-// section, for all headers, for malformed lines and comments of the kind Comment, and if Settings is true, for
-// the retry settings of a section that is not kept. It may be called for other properties too.
+// Pass is where a pass over a file is. It is called for every line that counts below the header of a kept section, for
+// all headers, for malformed lines and comments of the kind Comment, and if Settings is true, for the retry settings of
+// a section that is not kept. It may be called for other properties too.
 type Pass struct {
 	Line
 	Property Property // Of a property.
@@ -169,8 +185,7 @@ func (f *File) section(at *Pass, profile string, all bool) *Section {
 	return kept
 }
 
-// useBareDefault makes the [default] of the config file a profile, unless there is a [profile default]
-// (R16).
+// useBareDefault makes the [default] of the config file a profile, unless there is a [profile default] (R16).
 func (f *File) useBareDefault() {
 	profile, bare := Place{true, DefaultProfile}, Place{false, DefaultProfile}
 	if f.Kind == Config && f.Sections[bare] != nil && f.Sections[profile] == nil {
@@ -179,14 +194,14 @@ func (f *File) useBareDefault() {
 	}
 }
 
-// ProfileName returns the name of the profile that a section is for by rules R06 and R07, or "" for a
-// section that is no profile.
+// ProfileName returns the name of the profile that a section is for by rules R06 and R07, or "" for a section that is
+// no profile.
 func ProfileName(kind, header string) string {
 	rest, prefixed := cutWord(header, "profile")
 	if kind == Config {
 		switch {
 		case prefixed:
-			return Unquoted(Trim(rest))
+			return Unquoted(strings.TrimLeft(rest, " \t"))
 		case header == DefaultProfile:
 			return header
 		}
@@ -206,12 +221,87 @@ func cutWord(text, word string) (rest string, ok bool) {
 	return rest, ok && rest != "" && isBlank(rest[0])
 }
 
-// Unquoted cuts off one pair of quotes, if there is a text between them that does not contain
-// such a quote.
+// Unquoted cuts off one pair of quotes, if there is a text between them that does not contain such a quote.
 func Unquoted(name string) string {
 	last := len(name) - 1
 	if last < 2 || name[0] != '\'' && name[0] != '"' || strings.IndexByte(name[1:], name[0]) != last-1 {
 		return name
 	}
 	return name[1:last]
+}
+
+// more stands for the lines of a value that are left out.
+const more = "\n..."
+
+// Setting is a retry setting in a section.
+type Setting struct {
+	Key       string
+	Text      string // Of several lines the first, a newline and "...": the others may hold a secret.
+	Line      int
+	Sign      bool // The second line has an equals sign or a colon.
+	Commented bool // The line is indented, and a comment follows the value.
+}
+
+// First returns the first line of the text.
+func (s Setting) First() string { return strings.TrimSuffix(s.Text, more) }
+
+// Settings returns the retry settings in the order of their lines.
+func (s *Section) Settings() []Setting {
+	all := make([]Setting, 0, 2)
+	within := false // a setting
+	for i := range s.Lines {
+		switch l := &s.Lines[i]; l.Kind {
+		case PropertyLine:
+			within = false
+			if first := lowerByte(l.Text[0]); first != RetryMode[0] && first != MaxAttempts[0] {
+				continue
+			}
+			p := l.Split()
+			if key := RetryKey(p.Key); key != "" {
+				all, within = append(all, Setting{Key: key, Text: p.Value, Line: int(l.Number), Commented: p.Comment && l.Depth > 0}), true
+			}
+		case Continuation:
+			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {
+				all[last].Text += more
+				all[last].Sign = l.Split().Sign != 0
+			}
+		case Header, SubProperty, Skipped, Malformed, Comment:
+		}
+	}
+	return all
+}
+
+// Value is the value of a property with all lines that continue it.
+type Value struct {
+	Text   []byte
+	Secret bool // A further line has the key of a secret.
+	Group  bool // The further lines are sub-properties.
+}
+
+// Values returns the properties by key in lower case. The last of equal keys wins.
+func (s *Section) Values() map[string]*Value {
+	if s == nil {
+		return nil
+	}
+	all := map[string]*Value{}
+	var v *Value
+	for i := range s.Lines {
+		l := &s.Lines[i]
+		switch p := l.Split(); {
+		case l.Kind == PropertyLine && !p.Dropped():
+			v = &Value{Text: []byte(p.Value)}
+			all[ASCIILower(p.Key)] = v
+		case l.Kind == Continuation:
+			v.Text, v.Secret = append(append(v.Text, '\n'), l.Text...), v.Secret || IsSecret(p.Key)
+		case l.Kind == SubProperty:
+			v.Group = true
+		}
+	}
+	return all
+}
+
+// IsSecret reports whether the value of a key is never shown.
+func IsSecret(key string) bool {
+	key = ASCIILower(key)
+	return strings.Contains(key, "secret") || strings.Contains(key, "token") || strings.Contains(key, "access_key")
 }

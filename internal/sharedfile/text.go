@@ -39,8 +39,8 @@ func lowerByte(c byte) byte {
 	return c
 }
 
-// ASCIILower returns the text with the letters A to Z in lower case. strings.ToLower would
-// turn some letters beyond ASCII into ASCII letters.
+// ASCIILower returns the text with the letters A to Z in lower case. strings.ToLower would turn some letters beyond
+// ASCII into ASCII letters.
 func ASCIILower(text string) string {
 	for i := range len(text) {
 		if lowerByte(text[i]) != text[i] {

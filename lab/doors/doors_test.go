@@ -65,7 +65,7 @@ func doors() []door {
 
 func hermetic(opts []awsretry.Option) []awsretry.Option {
 	return append([]awsretry.Option{
-		awsretry.WithEnv(func(name string) (string, bool) { return "/nowhere", name == "HOME" }),
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) { return "/nowhere", name == "HOME" }}),
 		awsretry.WithStandard(standard.Config{Base: short, ThrottlingBase: short}),
 	}, opts...)
 }

@@ -108,8 +108,8 @@ func TestSettingsAreThoseOfFlagsAndFields(t *testing.T) {
 			},
 			"copy": func(*rapid.T) { other := v; other.MaxElapsed = "7h"; other.From("nowhere") },
 			"": func(t *rapid.T) {
-				s, err := awsretry.Resolve(t.Context(), awsretry.WithValues(v), awsretry.WithEnv(environment),
-					awsretry.WithConfigFile("/nowhere"), awsretry.WithCredentialsFile("/nowhere"))
+				s, err := awsretry.Resolve(t.Context(), awsretry.WithValues(v),
+					awsretry.WithSources(awsretry.Sources{LookupEnv: environment, ConfigFile: "/nowhere", CredentialsFile: "/nowhere"}))
 				require.NoError(t, err)
 				got := s.MaxElapsed.Value.String() + " " + s.MaxElapsed.Origin.String()
 				switch {

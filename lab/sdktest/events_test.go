@@ -201,7 +201,7 @@ func (c *eventCase) settings(s *eventLog) []awsretry.Option {
 	}
 	return []awsretry.Option{
 		awsretry.WithMode(mode), awsretry.WithConfig(config), awsretry.WithMaxAttempts(3),
-		awsretry.WithEnv(func(name string) (string, bool) { return "/nowhere", name == "HOME" }),
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) { return "/nowhere", name == "HOME" }}),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -89,7 +90,7 @@ func Example_behaviorBefore() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithBehavior(retry.V20))); err != nil {
+	if err := awssdk.Install(&cfg, awssdk.WithSettings(awsretry.WithStandard(standard.Config{Behavior: retry.V20}))); err != nil {
 		log.Fatal(err)
 	}
 

@@ -33,8 +33,7 @@ func TestThrottledCallIsMadeAgain(t *testing.T) {
 			HTTPClient:  service,
 		}
 		require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(
-			awsretry.WithEnv(func(string) (string, bool) { return "", false }),
-			awsretry.WithFS(fstest.MapFS{}),
+			awsretry.WithSources(awsretry.Sources{LookupEnv: func(string) (string, bool) { return "", false }, FS: fstest.MapFS{}}),
 			awsretry.WithRandom(func() float64 { return 1 }), // the longest delays
 		)))
 		start := time.Now()

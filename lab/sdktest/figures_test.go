@@ -34,6 +34,7 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/awssdk"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -330,7 +331,7 @@ var moves = []struct {
 	{"SDK since v1.48", func(*aws.Config) error { return nil }},
 	{"awsretry, v2.1 (default)", func(cfg *aws.Config) error { return awssdk.Install(cfg, hermetic()) }},
 	{"awsretry, v2.0", func(cfg *aws.Config) error {
-		return awssdk.Install(cfg, hermetic(awsretry.WithBehavior(retry.V20)))
+		return awssdk.Install(cfg, hermetic(awsretry.WithStandard(standard.Config{Behavior: retry.V20})))
 	}},
 }
 

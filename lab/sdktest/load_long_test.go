@@ -90,7 +90,7 @@ func assume(t *testing.T, r roles, sts *limitedSTS) int {
 	t.Helper()
 	mode, isShared := strings.CutSuffix(r.how, ", shared")
 	shared, err := awsretry.Load(t.Context(),
-		awsretry.WithEnv(func(name string) (string, bool) { return mode, name == "AWS_RETRY_MODE" && isShared }),
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) { return mode, name == "AWS_RETRY_MODE" && isShared }}),
 		awsretry.WithMaxAttempts(r.attempts),
 		awsretry.WithConfig(adaptive.Config{Standard: standard.Config{QuotaCapacity: &r.quota}}))
 	require.NoError(t, err)

@@ -306,7 +306,11 @@ func scenarios() map[string]scenario {
 	const ms = time.Millisecond
 	ok, slow := succeeds, fail(400, "Throttling")
 	hint := func(ms string) answerFunc { return fail(500, "Broken", "X-Amz-Retry-After", ms) }
-	v20 := []awssdk.Option{hermetic(awsretry.WithBehavior(retry.V20), awsretry.WithRandom(func() float64 { return 1 }))}
+	old := func(c standard.Config) standard.Config {
+		c.Behavior = retry.V20
+		return c
+	}
+	v20 := old(standard.Config{})
 	attempts := func(n int) func(o *dynamodb.Options) { return func(o *dynamodb.Options) { o.RetryMaxAttempts = n } }
 	noHost := refuse(&net.DNSError{Err: "no such host", Name: "service.test", IsNotFound: true})
 	few := standard.Config{Classifier: classify.Also(atMost(2))}
@@ -341,7 +345,7 @@ func scenarios() map[string]scenario {
 
 		"attempts of DynamoDB":        {standard: true, want: "4 of 4 25ms 50ms 100ms; quota -42; used up"},
 		"attempts of other services":  {call: listQueues, want: "3 of 3 50ms 100ms; quota -28; used up"},
-		"attempts of v2.0":            {opts: v20, want: "3 of 3 1s 2s; quota -10; used up"},
+		"attempts of v2.0":            {config: v20, want: "3 of 3 1s 2s; quota -10; used up"},
 		"attempts of the settings":    {opts: set(6), want: "6 of 6 25ms 50ms 100ms 200ms 400ms; quota -70; used up"},
 		"one attempt of the settings": {opts: set(1), want: "1 of 1; used up"},
 		"more attempts of the operation": {
@@ -376,17 +380,17 @@ func scenarios() map[string]scenario {
 			})
 		}), want: "3 of 5 7s 7s; told of 0"},
 
-		"delays of v2.0": {opts: v20, want: "3 of 3 1s 2s; quota -10; used up"},
+		"delays of v2.0": {config: v20, want: "3 of 3 1s 2s; quota -10; used up"},
 		"delays after throttles": {
 			standard: true, says: all(slow), want: "4 of 4 1s 2s 4s; quota -15; Throttling; used up",
 		},
-		"hint below the delay in v2.0": {says: all(hint("10")), opts: v20, want: "3 of 3 1s 2s; quota -10; used up"},
-		"hint in v2.0":                 {says: all(hint("8000")), opts: v20, want: "3 of 3 8s 8s; quota -10; used up"},
+		"hint below the delay in v2.0": {says: all(hint("10")), config: v20, want: "3 of 3 1s 2s; quota -10; used up"},
+		"hint in v2.0":                 {says: all(hint("8000")), config: v20, want: "3 of 3 8s 8s; quota -10; used up"},
 		"hint beyond the longest delay in v2.0": {
-			says: all(hint("90000")), opts: v20, want: "3 of 3 20s 20s; quota -10; used up",
+			says: all(hint("90000")), config: v20, want: "3 of 3 20s 20s; quota -10; used up",
 		},
 		"hint of more than 64 bits in v2.0": {
-			says: all(hint("9223372036854775808")), opts: v20, want: "3 of 3 1s 2s; quota -10; used up",
+			says: all(hint("9223372036854775808")), config: v20, want: "3 of 3 1s 2s; quota -10; used up",
 		},
 		"hint":                   {standard: true, says: all(hint("3000")), want: "4 of 4 3s 3s 3s; quota -42; used up"},
 		"hint beyond the window": {says: all(hint("60000")), want: "4 of 4 5.025s 5.05s 5.1s; quota -42; used up"},
@@ -394,7 +398,7 @@ func scenarios() map[string]scenario {
 		"hints above MaxHint": {
 			says: all(hint("25000"), hint("60000"), ok), config: halfMinute, want: "3 of 4 25s 30s; quota -14",
 		},
-		"hint above MaxHint in v2.0": {says: all(hint("60000"), ok), config: halfMinute, opts: v20, want: "2 of 3 30s"},
+		"hint above MaxHint in v2.0": {says: all(hint("60000"), ok), config: old(halfMinute), want: "2 of 3 30s"},
 
 		// The deadline leaves room for the backoff and not for the hint, which the loop of the SDK would add.
 		"hint after the deadline": {
@@ -414,7 +418,7 @@ func scenarios() map[string]scenario {
 		"older long poll with a hint, no quota": {
 			says: all(hint("2000")), config: empty, call: receiveUntold, want: "1 of 3 until 2s; no quota",
 		},
-		"long poll without quota in v2.0": {config: empty, opts: v20, call: receive, want: "1 of 3; no quota"},
+		"long poll without quota in v2.0": {config: old(empty), call: receive, want: "1 of 3; no quota"},
 		"no long poll, without quota":     {config: empty, call: send, want: "1 of 3; no quota"},
 		"long poll of the program without quota": {
 			config: empty, opts: marked, call: send, want: "1 of 3 until 50ms; no quota",

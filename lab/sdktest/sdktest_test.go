@@ -74,7 +74,7 @@ func configFor(client aws.HTTPClient) aws.Config {
 // hermetic returns settings without the environment and the files of the machine, and others.
 func hermetic(opts ...awsretry.Option) awssdk.Option {
 	return awssdk.WithSettings(append([]awsretry.Option{
-		awsretry.WithEnv(func(name string) (string, bool) { return "/nowhere", name == "HOME" }),
+		awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) { return "/nowhere", name == "HOME" }}),
 	}, opts...)...)
 }
 

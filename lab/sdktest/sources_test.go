@@ -89,10 +89,10 @@ type load = func(*config.LoadOptions) error
 // TestSettingsOfInstallOverrideTheSDK has settings beside what the SDK has resolved.
 func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 	several := config.WithSharedConfigFiles([]string{"home/.aws/config", "work/config"})
-	variables := awsretry.WithEnv(func(name string) (string, bool) {
+	variables := awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) {
 		value, ok := map[string]string{"AWS_PROFILE": "both", "HOME": "home"}[name]
 		return value, ok
-	})
+	}})
 	zero := map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "work/odd"}
 	quoted := map[string]string{"AWS_CONFIG_FILE": "work/odd"}
 	limit := awsretry.WithConfig(adaptive.Config{MaxSendWait: 1})
@@ -107,10 +107,10 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 		err      string
 	}{
 		{name: "none", env: zero, mode: "standard", attempts: 7},
-		{name: "profile, odd values", env: zero, settings: []awsretry.Option{awsretry.WithProfile("x")}, err: `AWS_MAX_ATTEMPTS: "0"`},
-		{name: "profile with such a value", env: quoted, settings: []awsretry.Option{awsretry.WithProfile("y")}, err: `work/odd:7: [profile y] max_attempts: "-1"`},
-		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithProfile("z")}, err: `profile "z" not found`},
-		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, mode: "standard", attempts: 30},
+		{name: "profile, odd values", env: zero, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "x"})}, err: `AWS_MAX_ATTEMPTS: "0"`},
+		{name: "profile with such a value", env: quoted, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "y"})}, err: `work/odd:7: [profile y] max_attempts: "-1"`},
+		{name: "profile that is missing", env: zero, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "z"})}, err: `profile "z" not found`},
+		{name: "file", env: quoted, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{ConfigFile: "work/config"})}, mode: "standard", attempts: 30},
 		{name: "attempts, odd values", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, mode: "standard", attempts: 2},
 		{name: "attempts of zero", env: zero, settings: []awsretry.Option{awsretry.WithMaxAttempts(0)}, mode: "standard", attempts: 7},
 		{name: "default attempts, odd values", env: map[string]string{"AWS_MAX_ATTEMPTS": "0", "AWS_CONFIG_FILE": "empty"}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 9})}, mode: "standard", attempts: 9},
@@ -120,30 +120,30 @@ func TestSettingsOfInstallOverrideTheSDK(t *testing.T) {
 		{name: "fields for adaptive mode beside a file with standard mode", env: quoted, settings: []awsretry.Option{limit}, mode: "standard", attempts: 7},
 		{name: "fields that contradict each other", env: zero, settings: []awsretry.Option{awsretry.WithConfig(adaptive.Config{Standard: standard.Config{MinDelay: time.Minute}})}, err: "min_delay"},
 		{name: "strict reading of a malformed line that the SDK has read", env: map[string]string{"AWS_CONFIG_FILE": "work/malformed"}, settings: []awsretry.Option{awsretry.WithStrict()}, err: "work/malformed:2:"},
-		{name: "strict reading of a malformed line of a file", settings: []awsretry.Option{awsretry.WithStrict(), awsretry.WithConfigFile("work/malformed")}, err: "work/malformed:2:"},
-		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" })}, err: `AWS_MAX_ATTEMPTS: "0"`},
-		{name: "profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
-		{name: "profile beside an option", load: []load{config.WithSharedConfigProfile("busy")}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
-		{name: "profile of a file by option", load: []load{config.WithSharedConfigFiles([]string{"work/config"})}, settings: []awsretry.Option{awsretry.WithProfile("busy")}, attempts: 31},
-		{name: "profile beside no files by option", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithProfile("both")}, attempts: 15},
-		{name: "profile beside attempts in code", load: []load{config.WithRetryMaxAttempts(8)}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 8},
-		{name: "profile beside one that no file has", env: map[string]string{"AWS_DEFAULT_PROFILE": "gone"}, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 16},
-		{name: "profile that no file has", settings: []awsretry.Option{awsretry.WithProfile("gone")}, err: `option WithProfile: profile "gone" not found in home/.aws/config or home/.aws/credentials`},
-		{name: "config file", settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, attempts: 30},
-		{name: "config file beside an option", load: []load{config.WithSharedConfigFiles([]string{"more/config"})}, settings: []awsretry.Option{awsretry.WithConfigFile("work/config")}, attempts: 30},
-		{name: "config file in the home directory", settings: []awsretry.Option{awsretry.WithConfigFile("~/config")}, attempts: 60},
-		{name: "config file that has not the profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithConfigFile("empty")}, err: `AWS_PROFILE: profile "busy" not found in empty`},
+		{name: "strict reading of a malformed line of a file", settings: []awsretry.Option{awsretry.WithStrict(), awsretry.WithSources(awsretry.Sources{ConfigFile: "work/malformed"})}, err: "work/malformed:2:"},
+		{name: "an environment of its own", settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) { return "0", name == "AWS_MAX_ATTEMPTS" }})}, err: `AWS_MAX_ATTEMPTS: "0"`},
+		{name: "profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "keys"})}, attempts: 16},
+		{name: "profile beside an option", load: []load{config.WithSharedConfigProfile("busy")}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "keys"})}, attempts: 16},
+		{name: "profile of a file by option", load: []load{config.WithSharedConfigFiles([]string{"work/config"})}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "busy"})}, attempts: 31},
+		{name: "profile beside no files by option", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "both"})}, attempts: 15},
+		{name: "profile beside attempts in code", load: []load{config.WithRetryMaxAttempts(8)}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "keys"})}, attempts: 8},
+		{name: "profile beside one that no file has", env: map[string]string{"AWS_DEFAULT_PROFILE": "gone"}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "keys"})}, attempts: 16},
+		{name: "profile that no file has", settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "gone"})}, err: `option WithSources: profile "gone" not found in home/.aws/config or home/.aws/credentials`},
+		{name: "config file", settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{ConfigFile: "work/config"})}, attempts: 30},
+		{name: "config file beside an option", load: []load{config.WithSharedConfigFiles([]string{"more/config"})}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{ConfigFile: "work/config"})}, attempts: 30},
+		{name: "config file in the home directory", settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{ConfigFile: "~/config"})}, attempts: 60},
+		{name: "config file that has not the profile", env: map[string]string{"AWS_PROFILE": "busy"}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{ConfigFile: "empty"})}, err: `AWS_PROFILE: profile "busy" not found in empty`},
 		{name: "environment", settings: []awsretry.Option{variables}, attempts: 15},
 		{name: "attempts", load: []load{config.WithRetryMaxAttempts(8)}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
 		{name: "default attempts beside those of a file", settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 10},
 		{name: "default attempts", load: []load{config.WithSharedConfigFiles([]string{})}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 2},
 		{name: "attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithMaxAttempts(2)}, attempts: 2},
 		{name: "default attempts beside several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithStandard(standard.Config{MaxAttempts: 2})}, attempts: 30},
-		{name: "profile of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("both")}, attempts: 15},
-		{name: "profile of the first of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithProfile("plain")}, err: `option WithProfile: profile "plain" not found in work/config or home/.aws/credentials`},
-		{name: "file system", settings: []awsretry.Option{awsretry.WithFS(fstest.MapFS{"f": {Data: []byte("[default]\nmax_attempts = 70\n")}}), awsretry.WithEnv(func(name string) (string, bool) { return "/f", name == "AWS_CONFIG_FILE" })}, attempts: 70},
-		{name: "file system beside the environment of the process", env: map[string]string{"AWS_CONFIG_FILE": "f"}, settings: []awsretry.Option{awsretry.WithFS(fstest.MapFS{"f": {Data: []byte("[default]\nmax_attempts = 70\n")}})}, attempts: 70},
-		{name: "one value is set by hand", load: []load{config.WithRetryMaxAttempts(8)}, byHand: 9, settings: []awsretry.Option{awsretry.WithProfile("keys")}, attempts: 9},
+		{name: "profile of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "both"})}, attempts: 15},
+		{name: "profile of the first of several files", load: []load{several}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "plain"})}, err: `option WithSources: profile "plain" not found in work/config or home/.aws/credentials`},
+		{name: "file system", settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{FS: fstest.MapFS{"f": {Data: []byte("[default]\nmax_attempts = 70\n")}}, LookupEnv: func(name string) (string, bool) { return "/f", name == "AWS_CONFIG_FILE" }})}, attempts: 70},
+		{name: "file system beside the environment of the process", env: map[string]string{"AWS_CONFIG_FILE": "f"}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{FS: fstest.MapFS{"f": {Data: []byte("[default]\nmax_attempts = 70\n")}}})}, attempts: 70},
+		{name: "one value is set by hand", load: []load{config.WithRetryMaxAttempts(8)}, byHand: 9, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{Profile: "keys"})}, attempts: 9},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			start(t, c.env)
@@ -184,7 +184,7 @@ func TestConfigMadeByHandHasWhatItsFieldsSay(t *testing.T) {
 		{name: "attempts below zero", cfg: aws.Config{RetryMaxAttempts: -1}, mode: "standard", attempts: math.MaxInt32},
 		{name: "mode that does not exist", cfg: aws.Config{RetryMode: "foo"}, mode: "standard", attempts: 3},
 		{name: "attempts beside an option", cfg: aws.Config{RetryMaxAttempts: 5}, settings: []awsretry.Option{awsretry.WithDefaultMode(awsretry.ModeAdaptive)}, mode: "adaptive", attempts: 5},
-		{name: "mode beside an environment", cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, settings: []awsretry.Option{awsretry.WithEnv(func(name string) (string, bool) { return "6", name == "AWS_MAX_ATTEMPTS" })}, mode: "adaptive", attempts: 6},
+		{name: "mode beside an environment", cfg: aws.Config{RetryMode: aws.RetryModeAdaptive}, settings: []awsretry.Option{awsretry.WithSources(awsretry.Sources{LookupEnv: func(name string) (string, bool) { return "6", name == "AWS_MAX_ATTEMPTS" }})}, mode: "adaptive", attempts: 6},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			require.NoError(t, awssdk.Install(&c.cfg, awssdk.WithSettings(c.settings...)))

@@ -323,7 +323,7 @@ func TestReplacedErrorHasABackoff(t *testing.T) {
 	bothWays(t, func(t *testing.T, around around) {
 		t.Helper()
 		s := newScript(fail(500, ""))
-		cfg := installed(t, s, hermetic(awsretry.WithMaxAttempts(30), awsretry.WithService("dynamodb")))
+		cfg := installed(t, s, hermetic(awsretry.WithMaxAttempts(30), awsretry.WithStandard(standard.Config{Service: "dynamodb"})))
 		require.Error(t, listTables(t, around, cfg, func(r aws.Retryer) aws.Retryer { return replaces{v2(r)} }))
 		total := time.Duration(0)
 		for _, gap := range s.gaps() {

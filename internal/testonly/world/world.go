@@ -1,4 +1,4 @@
-// Package world has the machines, files and environments that tests of the settings read, and findings as texts.
+// Package world has the machines, files and environments that tests of the settings read.
 package world
 
 import (
@@ -24,6 +24,12 @@ func LookupIn(env map[string]string) func(string) (string, bool) {
 
 // On returns files on a machine with a platform.
 func On(platform string, fsys fs.FS) fs.FS { return sharedfile.Machine{FS: fsys, Platform: platform} }
+
+// As returns sources with the name of a profile.
+func As(src config.Sources, profile string) config.Sources {
+	src.Profile = profile
+	return src
+}
 
 // Texts returns sources of two files, /c and /k, and an empty environment.
 func Texts(configText, credentialsText string) config.Sources {
@@ -75,35 +81,6 @@ func InConfig[T config.Mode | int | time.Duration | retry.Behavior](setting stri
 	return config.Typed(config.Origin{Kind: "default", Name: "WithConfig"}, setting, value)
 }
 
-// Codes returns the codes of findings in their order.
-func Codes(found []config.Diagnostic) []string {
-	list := []string{}
-	for _, d := range found {
-		list = append(list, d.Code)
-	}
-	return list
-}
-
-// Lines returns findings as text.
-func Lines(found []config.Diagnostic) []string {
-	all := []string{}
-	for _, d := range found {
-		all = append(all, d.String())
-	}
-	return all
-}
-
-// Without drops the findings about other tools, which file_test.go checks.
-func Without(found []config.Diagnostic) []config.Diagnostic {
-	var kept []config.Diagnostic
-	for _, d := range found {
-		if d.Code != "read-differently" {
-			kept = append(kept, d)
-		}
-	}
-	return kept
-}
-
 // Permitted returns a file system that respects the permissions of files for root too, although
 // the machine lets root read every file. For any other user it returns nil, the file system of the
 // machine.
@@ -137,9 +114,11 @@ func (obeying) Stat(name string) (fs.FileInfo, error) {
 // RawProfiles returns all values of all profiles, secrets included. A property with
 // sub-properties has a map of them. The values come from the data, not from ini.v1.
 func RawProfiles(src config.Sources) (map[string]map[string]any, error) {
-	pair, err := src.Open()
-	if err != nil {
-		return nil, err
+	pair := sharedfile.Open(sharedfile.Sources(src))
+	for i := range pair.Files {
+		if f := &pair.Files[i]; f.Fatal() {
+			return nil, f.Err
+		}
 	}
 	all := map[string]map[string]any{}
 	pair.Read("", true)

@@ -55,10 +55,10 @@ func resolve(profiles int) func(testing.TB) round {
 		path, missing, name := writeProfiles(tb, profiles)
 		return func(ctx context.Context) error {
 			settings, err := awsretry.Resolve(ctx,
-				awsretry.WithProfile(name),
-				awsretry.WithConfigFile(path),
-				awsretry.WithCredentialsFile(missing),
-				awsretry.WithEnv(func(string) (string, bool) { return "", false }))
+				awsretry.WithSources(awsretry.Sources{
+					Profile: name, ConfigFile: path, CredentialsFile: missing,
+					LookupEnv: func(string) (string, bool) { return "", false },
+				}))
 			if err == nil && settings.MaxAttempts.Value != 7 {
 				err = errOtherSettings
 			}

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"errors"
 	"os"
 	"strconv"
@@ -14,7 +15,7 @@ import (
 func (r *report) noEffect() {
 	add := func(name, why string) {
 		if value, _ := r.pair.Lookup(name); !sharedfile.IsBlank(value) {
-			r.first = append(r.first, config.Diagnostic{Code: "no-effect", Message: name + " is set and has no effect: " + why})
+			r.first = append(r.first, Diagnostic{Code: "no-effect", Message: name + " is set and has no effect: " + why})
 		}
 	}
 	if name, _ := r.pair.Lookup(sharedfile.EnvProfile); name != "" {
@@ -25,8 +26,9 @@ func (r *report) noEffect() {
 }
 
 // variables adds the findings about variables that other tools read differently. If named is
-// true, code has named the profile, and the variables for its name do not count.
-func (r *report) variables(named bool) {
+// true, code has named the profile, and the variables for its name do not count. If missing is
+// true, no file has the profile that a variable names.
+func (r *report) variables(named, missing bool) {
 	x := file{report: r, File: &sharedfile.File{}, found: map[string]kept{}}
 	look := func(name string) (value string, set bool) { // Each variable is a line of its own, with its name in place of a path.
 		x.line++
@@ -55,6 +57,7 @@ func (r *report) variables(named bool) {
 		x.noteIf(set && second == "" && firstSet, toolBoto, empty)
 		x.noteIf(set && second == "" && !firstSet, python, empty)
 		x.noteIf(second != "" && first == "", toolJS, "the variable does not count")
+		x.noteIf(second != "" && first == "" && missing, python, "a profile that no file has is refused")
 		x.noteIf(second != "" && first != "" && first != second, toolBoto, "the variable comes before "+sharedfile.EnvProfile)
 	}
 	for i, variable := range [...]string{sharedfile.EnvConfigFile, sharedfile.EnvCredentialsFile} {
@@ -77,20 +80,28 @@ func (r *report) variables(named bool) {
 	for _, d := range x.list() {
 		value, _ := r.pair.Lookup(d.File)
 		d.Message = d.File + ": " + sharedfile.Quote(value) + ": " + d.Message
-		r.first = append(r.first, config.Diagnostic{Code: d.Code, Message: d.Message, Tools: d.Tools})
+		r.first = append(r.first, Diagnostic{Code: d.Code, Message: d.Message, Tools: d.Tools})
 	}
+}
+
+// variableOf returns the variable of a setting.
+func variableOf(key string) string {
+	if key == sharedfile.RetryMode {
+		return sharedfile.EnvRetryMode
+	}
+	return sharedfile.EnvMaxAttempts
 }
 
 // judge returns what is odd about a value, without its place. wins says whether it counts, or would if it were
 // accepted.
-func (r *report) judge(v config.ValueError, wins bool) (d config.Diagnostic) {
+func (r *report) judge(v config.ValueError, wins bool) (d Diagnostic) {
 	switch {
 	case v.Err != nil && wins:
-		d = config.Diagnostic{Severity: config.SeverityError, Code: codeInvalidValue, Message: v.Err.Error() + r.passed[v.Key].Message}
+		d = Diagnostic{Severity: SeverityError, Code: codeInvalidValue, Message: v.Err.Error() + r.passed[v.Key].Message}
 	case v.Err != nil:
-		d = config.Diagnostic{Code: codeInvalidValue, Message: v.Err.Error() + "; another value wins, so it is ignored"}
+		d = Diagnostic{Code: codeInvalidValue, Message: v.Err.Error() + "; another value wins, so it is ignored"}
 	case wins && v.Key == sharedfile.RetryMode && mapped(v.Raw) != "":
-		d = config.Diagnostic{Code: "mapped-mode", Message: "a mode of other tools, read as " + mapped(v.Raw)}
+		d = Diagnostic{Code: "mapped-mode", Message: "a mode of other tools, read as " + mapped(v.Raw)}
 	}
 	return d
 }
@@ -122,6 +133,16 @@ func mapped(mode string) string {
 		return "adaptive"
 	}
 	return ""
+}
+
+// modeOf and numberOf return what accepted texts are read as.
+func modeOf(text string) config.Mode {
+	return config.Mode(cmp.Or(mapped(text), sharedfile.ASCIILower(sharedfile.Trim(text))))
+}
+
+func numberOf(text string) int {
+	n, _ := strconv.Atoi(sharedfile.Trim(text))
+	return n
 }
 
 // refused returns why a setting does not accept a text, or nil.

@@ -118,7 +118,7 @@ func (e *section) header(l *sharedfile.Line, keys map[string]int32) {
 		e.noteIf(twoWords(inner), toolJS, "the profile is not found, as its name has a blank")
 		e.noteIf(strings.Contains(key, "  ") || strings.Contains(key, "\t"), toolGo, "several blanks in the name, or a tab, are read as one space")
 	case key != sharedfile.DefaultProfile:
-		name := sharedfile.Trim(rest)
+		name := strings.TrimLeft(rest, " \t")
 		plain := sharedfile.Unquoted(name)
 		quotes := len(plain) < len(name)
 		e.noteIf(quotes, toolGo, "the quotes are part of the name")
@@ -180,7 +180,7 @@ func (e *section) setting(l *sharedfile.Line, p sharedfile.Property, key string)
 	e.noteIf(l.Indent > 0 && e.group, toolJS, inGroup)
 	names, how := elsewhere(sharedfile.Setting{Key: key, Text: p.Value, Line: int(e.line)})
 	e.noteIf(how != "", names, how)
-	if by, beaten := e.above[key]; beaten && !e.pair.Same() {
+	if by, beaten := e.above[key]; beaten && !e.same() {
 		e.warn("shadowed-key", "%s of profile %s has no effect: %s:%d overrides it", key, sharedfile.Quote(e.Name), e.pair.Files[1].Path, by.Line)
 		e.noteIf(p.Value != by.Text, toolJS, "the config file wins over the credentials file")
 	}
@@ -194,7 +194,7 @@ func (e *section) value() {
 	_, beaten := e.above[v.Key]
 	counts := !beaten && !slices.ContainsFunc(e.settings, func(later sharedfile.Setting) bool { return later.Key == v.Key }) // In both files.
 	if counts && v.Err != nil {
-		by := "AWS_" + strings.ToUpper(v.Key)
+		by := variableOf(v.Key)
 		over, _ := e.pair.Lookup(by)
 		_, err := inSDK(given)
 		lost := e.BOM && e.current.Number == 1

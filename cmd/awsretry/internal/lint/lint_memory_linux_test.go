@@ -13,8 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -70,10 +70,9 @@ func TestMemoryIsInProportionToTheSizeOfTheFile(t *testing.T) {
 				src.LookupEnv, src.FS = world.LookupIn(nil), fstest.MapFS{"f": {Data: text}}
 				for task, do := range map[string]func(){
 					"lint":                      func() { _, _ = lint.Files(src, false) },
-					"a profile that is missing": func() { _, _ = lint.Resolve(config.Query{Sources: src, Profile: "zzzz"}) },
+					"a profile that is missing": func() { _, _ = lint.Resolve(config.Query{Sources: world.As(src, "zzzz")}) },
 					"profiles": func() {
-						pair, err := src.Open()
-						require.NoError(t, err)
+						pair := sharedfile.Open(sharedfile.Sources(src))
 						pair.Read("", true)
 						for _, name := range pair.Profiles() {
 							pair.Files[0].Sections[sharedfile.Place{Profile: true, Name: name}].Values()
@@ -113,16 +112,4 @@ func resident(t *testing.T, field string) int {
 	n, err := strconv.Atoi(strings.Fields(after)[0])
 	require.NoError(t, err)
 	return n << 10
-}
-
-func TestOneProfileAllocatesTheSameInAnyFile(t *testing.T) {
-	count := func(n int) float64 {
-		src := world.Texts(numbered("[profile p%[1]d]\nregion = eu-west-1\nmax_attempts = %[1]d\nrole_arn = arn:aws:iam::1:role/r%[1]d\n", n), "[p5]\naws_access_key_id = x\n")
-		return testing.AllocsPerRun(2, func() {
-			settings, err := lint.Resolve(config.Query{Sources: src, Profile: "p5"})
-			require.NoError(t, err)
-			require.Equal(t, 5, settings.MaxAttempts.Value)
-		})
-	}
-	require.InDelta(t, count(200), count(5000), 2)
 }

@@ -2,6 +2,7 @@ package lint_test
 
 import (
 	"encoding/binary"
+	"errors"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,8 +11,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -78,7 +80,7 @@ func TestLintSaysWhatIsOddInAllProfiles(t *testing.T) {
 		`/c:27: warning: expected an '=' sign in a property; the line is skipped [malformed-line]`,
 		`/c:31: warning: max_attempts has no effect here: the line is indented deeper than one that is skipped, so it is skipped too [indented-key]`,
 		`/k:4: error: [b] retry_mode: "bogus": must be standard or adaptive [invalid-value]`,
-	}, world.Lines(world.Without(findings(t, src, false))))
+	}, lines(without(findings(t, src, false))))
 }
 
 func TestLintOfMalformedLines(t *testing.T) {
@@ -113,8 +115,8 @@ func TestLintOfMalformedLines(t *testing.T) {
 				warning = []string{"/k:" + strings.Replace(c.want, ": ", ": warning: ", 1) + "; the line is skipped [malformed-line]"}
 				refusal = []string{"/k:" + strings.Replace(c.want, ": ", ": error: ", 1) + " [parse-error]"}
 			}
-			require.ElementsMatch(t, warning, world.Lines(world.Without(findings(t, src, false))))
-			require.ElementsMatch(t, refusal, world.Lines(world.Without(findings(t, src, true))))
+			require.ElementsMatch(t, warning, lines(without(findings(t, src, false))))
+			require.ElementsMatch(t, refusal, lines(without(findings(t, src, true))))
 
 			_, err := lint.Resolve(config.Query{Sources: src, Strict: true})
 			if c.want == "" {
@@ -147,7 +149,7 @@ func TestInputsThatOtherToolsGetWrong(t *testing.T) {
 	} {
 		s, err := lint.Resolve(world.Home{Env: c.env, Config: c.config, Credentials: c.credentials}.Query())
 		require.NoError(t, err, name)
-		got := append([]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)}, world.Codes(s.Diagnostics)...)
+		got := append([]string{string(s.RetryMode.Value), strconv.Itoa(s.MaxAttempts.Value)}, codes(s.Diagnostics)...)
 		require.Equal(t, c.want, strings.Join(got, " "), name)
 	}
 }
@@ -167,9 +169,9 @@ func TestProfileFindingsConcernThatProfileOnly(t *testing.T) {
 			`/c:8: warning: retry settings of other profiles have no effect on profile "b": [profile c] [unused-profile]`,
 		},
 	} {
-		settings, err := lint.Resolve(config.Query{Sources: world.Texts(text, ""), Profile: name})
+		settings, err := lint.Resolve(config.Query{Sources: world.As(world.Texts(text, ""), name)})
 		require.NoError(t, err)
-		require.Equal(t, want, world.Lines(world.Without(settings.Diagnostics)))
+		require.Equal(t, want, lines(without(settings.Diagnostics)))
 	}
 }
 
@@ -212,7 +214,7 @@ func TestLintNamesEachSectionThatIsNoProfile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			require.ElementsMatch(t, c.want, world.Lines(world.Without(findings(t, world.Texts(c.config, c.credentials), false))))
+			require.ElementsMatch(t, c.want, lines(without(findings(t, world.Texts(c.config, c.credentials), false))))
 		})
 	}
 }
@@ -225,11 +227,11 @@ func TestMissingProfileIsAnErrorOfLintUnlessAFileIsNamed(t *testing.T) {
 		for severity, path := range map[string]string{"error": "", "warning": "/h/.aws/credentials"} {
 			src.LookupEnv = world.LookupIn(map[string]string{variable: "dev", "HOME": "/h"})
 			src.CredentialsFile = path
-			require.Contains(t, world.Lines(findings(t, src, false)), severity+": "+variable+missing)
+			require.Contains(t, lines(findings(t, src, false)), severity+": "+variable+missing)
 		}
 	}
 	src.LookupEnv = world.LookupIn(map[string]string{"AWS_PROFILE": "prod", "HOME": "/h"})
-	require.NotContains(t, world.Codes(findings(t, src, false)), "profile-not-found")
+	require.NotContains(t, codes(findings(t, src, false)), "profile-not-found")
 }
 
 func TestMissingAndUnreadableFilesAreErrorsOfLint(t *testing.T) {
@@ -238,11 +240,80 @@ func TestMissingAndUnreadableFilesAreErrorsOfLint(t *testing.T) {
 	missing.LookupEnv = world.LookupIn(map[string]string{"AWS_CONFIG_FILE": "/nowhere", "HOME": "/h"})
 	byCode := world.Texts("", "")
 	byCode.ConfigFile, byCode.CredentialsFile = "/nowhere", "/k"
-	require.Equal(t, []string{"/nowhere: error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]"}, world.Lines(findings(t, missing, false)))
+	require.Equal(t, []string{"/nowhere: error: the config file that AWS_CONFIG_FILE names does not exist [missing-file]"}, lines(findings(t, missing, false)))
 	require.Equal(t, []string{"/h/.aws/config: error: the config file counts as empty: it cannot be read: not a regular file but a directory [unreadable-file]"},
-		world.Lines(world.Without(findings(t, world.WithHome(fstest.MapFS{"h/.aws/config/x": {}}), false))))
-	require.Equal(t, []string{"/nowhere: error: the config file that an option names does not exist [missing-file]"}, world.Lines(findings(t, byCode, false)))
+		lines(without(findings(t, world.WithHome(fstest.MapFS{"h/.aws/config/x": {}}), false))))
+	require.Equal(t, []string{"/nowhere: error: the config file that an option names does not exist [missing-file]"}, lines(findings(t, byCode, false)))
 	require.Empty(t, findings(t, world.WithHome(fstest.MapFS{}), false), "a file of the usual name may be missing")
+}
+
+func TestFindingsAboutPathsAndFiles(t *testing.T) {
+	t.Parallel()
+	nowhere := func() (string, error) { return "", errors.New("no such user") }
+	both := fstest.MapFS{"both": {Data: []byte("[default]\nmax_attempts = 4\n[dev]\nretry_mode = adaptive\n[profile dev]\nmax_attempts = 7\nx\n")}}
+	for name, c := range map[string]struct {
+		src  config.Sources
+		want []string
+	}{
+		"no home directory": {
+			config.Sources{LookupEnv: world.LookupIn(nil), FS: sharedfile.Machine{FS: fstest.MapFS{}, Platform: "linux", HomeDir: nowhere}},
+			[]string{"warning: no home directory: HOME is not set and the system knows none, so the shared files in it are not read [no-home-directory]"},
+		},
+		"a directory": {
+			world.WithHome(fstest.MapFS{"h/.aws/config/x": {}}),
+			[]string{"/h/.aws/config: warning: the config file counts as empty: it cannot be read: not a regular file but a directory [unreadable-file]"},
+		},
+		"one file that is both": {
+			config.Sources{ConfigFile: "/both", CredentialsFile: "/both", LookupEnv: world.LookupIn(nil), FS: world.On("linux", both)},
+			[]string{"/both:7: warning: expected an '=' sign in a property; the line is skipped [malformed-line]"},
+		},
+		"two variables for the profile": {
+			world.Home{Config: "[profile a]\n", Env: map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": "b"}}.Query().Sources,
+			[]string{"warning: AWS_DEFAULT_PROFILE is set and has no effect: AWS_PROFILE comes before it [no-effect]"},
+		},
+		"a variable for a profile that is missing": {
+			world.Home{Config: "[profile a]\n", Env: map[string]string{"AWS_DEFAULT_PROFILE": "b"}}.Query().Sources,
+			[]string{`warning: AWS_DEFAULT_PROFILE: profile "b" not found in /h/.aws/config or /h/.aws/credentials (missing); did you mean "a" [profile-not-found]`},
+		},
+	} {
+		settings, err := lint.Resolve(config.Query{Sources: c.src})
+		require.NoError(t, err)
+		require.Equal(t, c.want, lines(without(settings.Diagnostics)), name)
+	}
+	src := world.Named("/")
+	src.ConfigFile = "/"
+	_, err := lint.Files(src, false)
+	require.EqualError(t, err, "config: /: cannot be read: not a regular file but a directory")
+}
+
+func TestLongLineMakesNoLongFinding(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 1<<18)
+	for _, bad := range []string{"[" + long, "[default]\n" + long, "[default]\nretry_mode" + long + "\n", " " + long} {
+		found := lines(without(findings(t, world.Texts(bad, ""), false)))
+		require.Len(t, found, 1)
+		require.Less(t, len(found[0]), 250)
+	}
+}
+
+// Findings leave the settings as they are, and strict reading changes neither.
+func TestSettingsAreThoseOfResolve(t *testing.T) {
+	t.Parallel()
+	q := world.Home{
+		Env:         map[string]string{"AWS_DEFAULT_PROFILE": "a", "AWS_PROFILE": "default", "AWS_SDK_LOAD_CONFIG": "1"},
+		Config:      "[default]\nretry-mode = adaptive\nx = 1\nx = 2\nmax_attempts = ten\n[profile a]\nmax_attempts = 4\n",
+		Credentials: "[default]\nmax_attempts = 5\n",
+	}.Query()
+	alone, err := q.Resolve()
+	require.NoError(t, err)
+	loose, err := lint.Resolve(q)
+	require.NoError(t, err)
+	require.Equal(t, alone, loose.Settings)
+	require.Len(t, loose.Diagnostics, 10)
+	q.Strict = true
+	strict, err := lint.Resolve(q)
+	require.NoError(t, err)
+	require.Equal(t, loose, strict)
 }
 
 func TestUTF16IsNamed(t *testing.T) {
@@ -264,11 +335,11 @@ func TestUTF16IsNamed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			src := world.Texts(text, "[default]\n")
-			require.Equal(t, "/c:1: error: "+named+"; the file counts as empty [malformed-line]", world.Lines(findings(t, src, false))[0])
-			require.Equal(t, "/c:1: error: "+named+"; the file counts as empty [parse-error]", world.Lines(findings(t, src, true))[0])
+			require.Equal(t, "/c:1: error: "+named+"; the file counts as empty [malformed-line]", lines(findings(t, src, false))[0])
+			require.Equal(t, "/c:1: error: "+named+"; the file counts as empty [parse-error]", lines(findings(t, src, true))[0])
 			settings, err := lint.Resolve(config.Query{Sources: src})
 			require.NoError(t, err)
-			require.Equal(t, "/c:1: warning: "+named+"; the file counts as empty [malformed-line]", world.Lines(settings.Diagnostics)[0])
+			require.Equal(t, "/c:1: warning: "+named+"; the file counts as empty [malformed-line]", lines(settings.Diagnostics)[0])
 			_, err = config.Query{Sources: src, Strict: true}.Resolve()
 			require.EqualError(t, err, "config: /c:1: "+named)
 		})
@@ -278,14 +349,14 @@ func TestUTF16IsNamed(t *testing.T) {
 func TestOneNULMakesNoFileUTF16(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"\x00[default]\n[profile a]\nmax_attempts = 5\n", "#\x00\n[profile a]\nmax_attempts = 5\n"} {
-		settings, err := lint.Resolve(config.Query{Sources: world.Texts(text, ""), Profile: "a"})
+		settings, err := lint.Resolve(config.Query{Sources: world.As(world.Texts(text, ""), "a")})
 		require.NoError(t, err)
 		require.Equal(t, 5, settings.MaxAttempts.Value)
 	}
 }
 
 // findings returns what lint finds in two files.
-func findings(t *testing.T, src config.Sources, strict bool) []config.Diagnostic {
+func findings(t *testing.T, src config.Sources, strict bool) []lint.Diagnostic {
 	t.Helper()
 	found, err := lint.Files(src, strict)
 	require.NoError(t, err)

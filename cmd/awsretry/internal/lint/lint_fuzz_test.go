@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -88,7 +88,7 @@ func requireFindings(t *testing.T, src config.Sources) {
 	t.Helper()
 	found := findings(t, src, false)
 	count := map[[2]string]int{}
-	previous := config.Diagnostic{File: "/c", Line: 1}
+	previous := lint.Diagnostic{File: "/c", Line: 1}
 	for _, d := range found {
 		require.GreaterOrEqual(t, d.File, previous.File)
 		switch {
@@ -123,7 +123,7 @@ func requireStrict(t *testing.T, src config.Sources) {
 	}
 }
 
-func malformedPlaces(found []config.Diagnostic) (places []string) {
+func malformedPlaces(found []lint.Diagnostic) (places []string) {
 	for _, d := range found {
 		if d.Code == "malformed-line" && d.Line > 0 {
 			places = append(places, fmt.Sprint(d.File, d.Line))
@@ -134,7 +134,7 @@ func malformedPlaces(found []config.Diagnostic) (places []string) {
 
 // overriding returns a query in which code overrides every value of a file.
 func overriding(src config.Sources, profile string) config.Query {
-	return config.Query{Sources: src, Profile: profile, Given: []config.Candidate{
+	return config.Query{Sources: world.As(src, profile), Given: []config.Candidate{
 		world.Option("WithMode", "retry_mode", config.Mode("standard")), world.Option("WithMaxAttempts", "max_attempts", 3),
 		world.Option("WithBehavior", "behavior", retry.V21),
 	}}
@@ -181,7 +181,7 @@ func accepted(key, text string) bool {
 func requireReasonsToFail(t *testing.T, src config.Sources, raw map[string]map[string]any) {
 	t.Helper()
 	for _, name := range append([]string{"", "default", "no such profile"}, slices.Sorted(maps.Keys(raw))...) {
-		_, err := lint.Resolve(config.Query{Sources: src, Profile: name})
+		_, err := lint.Resolve(config.Query{Sources: world.As(src, name)})
 		values, exists := raw[name]
 		if name == "" {
 			values, exists = raw["default"], true

@@ -10,8 +10,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
@@ -38,12 +38,12 @@ func shared(configFile, credentials []byte, env map[string]string) config.Source
 }
 
 // readDifferently returns the findings with that code.
-func readDifferently(found []config.Diagnostic) []config.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.Code != "read-differently" })
+func readDifferently(found []lint.Diagnostic) []lint.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d lint.Diagnostic) bool { return d.Code != "read-differently" })
 }
 
 // places returns findings as "line tools".
-func places(found []config.Diagnostic) []string {
+func places(found []lint.Diagnostic) []string {
 	texts := []string{}
 	for _, d := range readDifferently(found) {
 		texts = append(texts, strconv.Itoa(d.Line)+" "+strings.Join(d.Tools, " "))
@@ -121,14 +121,15 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"header [profiles x]":                               {config: "[profiles dev]\n", want: []string{"1 " + python}},
 		"header [__proto__]":                                {config: "[profile __proto__]\n", credentials: "[__proto__]\n", want: []string{"1 " + onlyJS, "1 " + onlyJS}},
 		// Malformed headers.
-		"';' in a name":                       {config: "[default]\na = 1\n[profile a;b]\nmax_attempts = 5\n", want: []string{"3 " + onlyGo + " " + python}},
-		"';' in a name, in credentials":       {credentials: "[a;b]\nmax_attempts = 5\n", want: []string{"1 " + python + " " + onlyJS}},
-		"'#' behind a blank, in the brackets": {credentials: "[x]\n[a #b]\n", want: []string{"2 " + all}},
-		"no bracket at the end":               {config: "[default]\n[profile a\nmax_attempts = 5\n", want: []string{"2 " + all}},
-		"no bracket at the end, below []":     {credentials: "[]\n[a\nmax_attempts = 5\n", want: []string{"1 " + python, "2 " + python}},
-		"malformed header below a property":   {config: "[default]\na = 1\n  [b\n", want: []string{"3 " + all}},
-		"header that is not UTF-8":            {config: "[default]\n[profile \xff]\n", want: []string{"2 " + python}},
-		"one quote behind a header":           {config: "[default] a = '\n", want: []string{"1 " + onlyGo + " " + python}},
+		"';' in a name":                           {config: "[default]\na = 1\n[profile a;b]\nmax_attempts = 5\n", want: []string{"3 " + onlyGo + " " + python}},
+		"';' in a name, in credentials":           {credentials: "[a;b]\nmax_attempts = 5\n", want: []string{"1 " + python + " " + onlyJS}},
+		"'#' behind a blank, in the brackets":     {credentials: "[x]\n[a #b]\n", want: []string{"2 " + all}},
+		"no bracket at the end":                   {config: "[default]\n[profile a\nmax_attempts = 5\n", want: []string{"2 " + all}},
+		"no bracket at the end, below []":         {credentials: "[]\n[a\nmax_attempts = 5\n", want: []string{"1 " + python, "2 " + python}},
+		"malformed header below a property":       {config: "[default]\na = 1\n  [b\n", want: []string{"3 " + all}},
+		"header with a comment that is not UTF-8": {config: "[profile a] # caf\xe9\nmax_attempts = 5\n", want: []string{"1 " + python}},
+		"header that is not UTF-8":                {config: "[default]\n[profile \xff]\n", want: []string{"2 " + python}},
+		"one quote behind a header":               {config: "[default] a = '\n", want: []string{"1 " + onlyGo + " " + python}},
 		// Other malformed lines.
 		"no sign twice":                             {config: "[default]\nx\ny\n", want: []string{"2 " + python}},
 		"no key":                                    {config: "[default]\n= 5\n", want: []string{"2 " + python}},
@@ -137,8 +138,8 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"no key before a colon":                     {config: "[default]\ns3 =\n  : x\n", want: []string{"3 " + python}},
 		"before the first section":                  {config: "a = 1\n[default]\n", want: []string{"1 " + python}},
 		"the same in a continuation":                {config: "[default]\na = 1\n  \xff\n", want: []string{"3 " + python}},
-		"setting with a comment that is not UTF-8":  {config: "[default]\ns3 =\nmax_attempts = 5 # f\xfcnf\n", want: []string{"3 " + all}},
-		"the same behind a colon":                   {config: "[default]\nretry_mode: adaptive # \xfc\n", want: []string{"2 " + onlyGo + " " + python}},
+		"setting with a comment that is not UTF-8":  {config: "[default]\ns3 =\nmax_attempts = 5 # f\xfcnf\n", want: []string{"3 " + python}},
+		"the same behind a colon":                   {config: "[default]\nretry_mode: adaptive # \xfc\n", want: []string{"2 " + python + " " + onlyJS}},
 		"the same in a block":                       {config: "[default]\ns3 =\n  max_attempts = \xff\n", want: []string{"3 " + python}},
 		"no sign below a setting that is as deep":   {config: "[default]\n  max_attempts = 5\n  x\n  y\n", want: []string{"3 " + onlyGo + " " + python, "4 " + onlyGo}},
 		"no sign below a line that is skipped":      {config: "[default]\nretry_mode = adaptive\nx\n  y\n", want: []string{"3 " + python, "4 " + onlyGo}},
@@ -146,6 +147,9 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		// Other whitespace than spaces and tabs.
 		"no-break space, less than the indentation": {config: "[default]\n  a = 1\n\u00a0max_attempts = 5\n"},
 		"no-break space behind a group":             {config: "[default]\ns3 =\n  a = b\n\u00a0max_attempts = 5\n", want: []string{"4 " + python + " " + onlyJS}},
+		"a line less deep than no-break spaces":     {config: "[default]\n\u00a0\u00a0region = x\n  max_attempts = 5\n"},
+		"all lines behind a no-break space":         {config: "\u00a0[profile a]\n\u00a0max_attempts = 5\n\u00a0[default]\n\u00a0retry_mode = standard\n"},
+		"no-break space before the name":            {config: "[profile \u00a0dev]\n", want: []string{"1 " + onlyJS}},
 		"byte-order mark before a setting":          {config: "[default]\n\ufeffmax_attempts = 5\n", want: []string{"2 " + onlyJS}},
 		"byte-order mark behind a key":              {config: "[default]\nmax_attempts\ufeff = 5\n", want: []string{"2 " + onlyJS}},
 		"byte-order mark behind a group":            {config: "[default]\ns3 =\n\ufeffmax_attempts = 5\n"},
@@ -154,6 +158,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"byte-order mark before a header":           {config: "[default]\na = 1\n\ufeff[profile dev]\n", want: []string{"3 " + python + " " + onlyJS}},
 		"byte-order mark behind a header":           {config: "[default]\na = 1\n[profile dev]\ufeff\n", want: []string{"3 " + onlyGo + " " + python + " " + onlyJS}},
 		// Files.
+		"mark of UTF-16 before ASCII":      {config: "\xff\xfe[default]\n[profile dev]\nmax_attempts = 6\n", want: []string{"1 " + python}},
 		"byte-order mark before a comment": {credentials: "\uFEFF# c\n[default]\n", want: []string{"1 " + python}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -198,7 +203,7 @@ func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {
 		// For a tool the keys of another section count in every profile.
 		{"[default]\n[DEFAULT]\nmax_attempts = 5\nregion = a\nretry_mode = adaptive\n", "", []string{"3 " + python, "5 " + python}},
 	} {
-		settings, err := lint.Resolve(config.Query{Sources: shared([]byte(c.file), nil, nil), Profile: c.profile})
+		settings, err := lint.Resolve(config.Query{Sources: world.As(shared([]byte(c.file), nil, nil), c.profile)})
 		require.NoError(t, err)
 		require.Equal(t, c.want, places(settings.Diagnostics))
 	}
@@ -248,7 +253,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 				}
 				differ, named := []string{}, []string{}
 				for tool, read := range c.ReadAs {
-					if read != readAs(settings) {
+					if read != readAs(settings.Settings) {
 						differ = append(differ, names[tool])
 					}
 				}
@@ -264,28 +269,6 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 	}
 }
 
-func TestResolveReadsWhatAllToolsRead(t *testing.T) {
-	t.Parallel()
-	for source, file := range vectors.Load[vectors.ToolsAgree](t, "tools-agree.json") {
-		for _, c := range file.Cases {
-			t.Run(source+"/"+c.ID, func(t *testing.T) {
-				t.Parallel()
-				found, err := lint.Files(toolSources(c.ToolFiles), false)
-				require.NoError(t, err)
-				for _, strict := range []bool{false, true} {
-					if strict && hasCode(found, "malformed-line") {
-						continue
-					}
-					settings, err := lint.Resolve(config.Query{Sources: toolSources(c.ToolFiles), Strict: strict})
-					require.NoError(t, err)
-					require.Equal(t, c.Want.RetryMode, given(settings.RetryMode, modeText))
-					require.Equal(t, c.Want.MaxAttempts, given(settings.MaxAttempts, strconv.Itoa))
-				}
-			})
-		}
-	}
-}
-
-func hasCode(found []config.Diagnostic, code string) bool {
-	return slices.ContainsFunc(found, func(d config.Diagnostic) bool { return d.Code == code })
+func hasCode(found []lint.Diagnostic, code string) bool {
+	return slices.ContainsFunc(found, func(d lint.Diagnostic) bool { return d.Code == code })
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -61,7 +61,7 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 			}
 			require.Equal(t, c.attempts, settings.MaxAttempts.Value)
 			require.Equal(t, c.origin, settings.MaxAttempts.Origin.String())
-			bad := slices.DeleteFunc(settings.Diagnostics, func(d config.Diagnostic) bool { return d.Severity != config.SeverityError })
+			bad := slices.DeleteFunc(settings.Diagnostics, func(d lint.Diagnostic) bool { return d.Severity != lint.SeverityError })
 			require.Len(t, bad, 1)
 			require.Equal(t, "invalid-value", bad[0].Code)
 			require.Equal(t, c.bad, bad[0].Message)
@@ -71,7 +71,7 @@ func TestExamineGoesOnAsAClientOfTheSDK(t *testing.T) {
 
 func TestExamineIsResolveForGoodValues(t *testing.T) {
 	t.Parallel()
-	q := config.Query{Sources: world.Texts("[profile a]\nretry_mode = legacy\nmax_attempts = 7\n", "[a]\nmax_attempts = 5\n"), Profile: "a"}
+	q := config.Query{Sources: world.As(world.Texts("[profile a]\nretry_mode = legacy\nmax_attempts = 7\n", "[a]\nmax_attempts = 5\n"), "a")}
 	want, err := lint.Resolve(q)
 	require.NoError(t, err)
 	got, err := lint.Examine(q)
@@ -105,7 +105,7 @@ func TestExamineNamesEachLineForWhichAToolRefusesTheWholeFile(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			settings, err := lint.Examine(config.Query{Sources: world.Texts(c.config, c.credentials), Profile: "dev"})
+			settings, err := lint.Examine(config.Query{Sources: world.As(world.Texts(c.config, c.credentials), "dev")})
 			require.NoError(t, err)
 			require.Equal(t, c.want, places(settings.Diagnostics), "%v", settings.Diagnostics)
 		})

@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/words"
 )
@@ -31,16 +30,16 @@ type file struct {
 
 // opened adds the findings about files that were named but do not exist, or that exist but cannot be read, and about
 // how they begin.
-func (r *report) opened(severity config.Severity) {
+func (r *report) opened(severity Severity) {
 	if r.pair.NoHome {
 		const text = "no home directory: HOME is not set and the system knows none, so the shared files in it are not read"
-		r.first = append(r.first, config.Diagnostic{Code: "no-home-directory", Message: text})
+		r.first = append(r.first, Diagnostic{Code: "no-home-directory", Message: text})
 	}
 	for i := range r.files {
 		x := &r.files[i]
 		x.noteIf(errors.Is(x.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
 		x.line = 1
-		d := config.Diagnostic{Severity: severity, File: x.Path}
+		d := Diagnostic{Severity: severity, File: x.Path}
 		switch missing := errors.Is(x.Err, fs.ErrNotExist); {
 		case missing && (x.ByCode || x.Variable != ""):
 			d.Code, d.Message = "missing-file", "the "+x.Kind+" file that "+cmp.Or(x.Variable, "an option")+" names does not exist"
@@ -62,13 +61,13 @@ func (r *report) opened(severity config.Severity) {
 func (x *file) look(at *sharedfile.Pass) {
 	x.line = at.Number
 	x.noteIf((at.Kind == sharedfile.Header || at.Kind == sharedfile.Comment) && strings.Contains(at.Text, "\r"), python, endsAtCR)
+	x.noteIf(at.Kind != sharedfile.Malformed && !x.Valid && !utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
 	switch at.Kind {
 	case sharedfile.Header:
 		x.header(at)
 	case sharedfile.Malformed:
 		x.malformed(&at.Line)
 	case sharedfile.Comment:
-		x.noteIf(!utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
 	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 		// Below a header without a name no section is kept.
 		x.noteIf(at.Header == "" && x.pair.All && oneQuote(at.Split()), toolGo, crash)
@@ -77,7 +76,7 @@ func (x *file) look(at *sharedfile.Pass) {
 		}
 		every := at.Header == forAll && x.Kind == sharedfile.Config
 		x.noteIf(every, python, "a key of [DEFAULT] counts in every profile of the file")
-		switch silent := at.Settings && !x.pair.Same(); {
+		switch silent := at.Settings && !x.same(); {
 		case silent && !at.Place.Profile:
 			x.line = x.start
 			x.warn(codeIgnoredSection, "%s", at.Header)
@@ -93,7 +92,7 @@ func (x *file) look(at *sharedfile.Pass) {
 
 func (x *file) header(at *sharedfile.Pass) {
 	// The lines of the section have no effect. If both files are the same file, they may have one in the other kind of file.
-	at.Settings = !x.pair.Same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
+	at.Settings = !x.same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
 	if at.Settings && !at.Place.Profile {
 		if name := x.misnamed(at.Header); name != "" && (x.pair.Profile == "" || x.pair.Profile == name) {
 			at.Settings = false
@@ -127,7 +126,7 @@ func (x *file) misnamed(header string) string {
 // for botocore, headers aside, it says so of the first one only. None of the tools ends the section above a malformed
 // header as rule R05 does: each finds another header in it, or no header.
 func (x *file) malformed(l *sharedfile.Line) {
-	if x.pair.Same() && x.Kind == sharedfile.Credentials {
+	if x.same() && x.Kind == sharedfile.Credentials {
 		return
 	}
 	text := l.Fault.String() + skipped

@@ -7,8 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -94,11 +94,11 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 			if strings.Contains(c.config, "[profile a]") {
 				profile = "a"
 			}
-			settings, err := lint.Resolve(config.Query{Sources: src, Profile: profile})
+			settings, err := lint.Resolve(config.Query{Sources: world.As(src, profile)})
 			require.NoError(t, err)
 			require.Equal(t, append([]string{}, c.want...), places(settings.Diagnostics), "%v", settings.Diagnostics)
 			for _, d := range settings.Diagnostics {
-				require.Equal(t, config.SeverityWarning, d.Severity, "%v", d)
+				require.Equal(t, lint.SeverityWarning, d.Severity, "%v", d)
 			}
 		})
 	}
@@ -110,10 +110,10 @@ func TestNothingIsSaidOfAVariableThatCodeReplaces(t *testing.T) {
 		"AWS_CONFIG_FILE": "~/cfg", "AWS_SHARED_CREDENTIALS_FILE": "$HOME/x", "HOME": "/h", "AWS_DEFAULT_PROFILE": "b",
 	})
 	src.ConfigFile, src.CredentialsFile = "/config", "/credentials"
-	settings, err := lint.Resolve(config.Query{Sources: src, Profile: "a"})
+	settings, err := lint.Resolve(config.Query{Sources: world.As(src, "a")})
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(settings.Diagnostics))
-	require.Equal(t, []string{"0 " + onlyJS}, places(findings(t, src, false)))
+	require.Equal(t, []string{"0 " + python + " " + onlyJS}, places(findings(t, src, false)))
 }
 
 func TestLintGivesAReasonForEachVariable(t *testing.T) {
@@ -129,7 +129,7 @@ func TestLintGivesAReasonForEachVariable(t *testing.T) {
 	require.Equal(t, []string{
 		`warning: AWS_RETRY_MODE: "Adaptive": aws-sdk-go-v2, botocore, aws-cli, js: a mode counts in lower case only [read-differently]`,
 		`warning: AWS_MAX_ATTEMPTS: "4 ": aws-sdk-go-v2: a number with whitespace at an end is refused [read-differently]`,
-		`warning: AWS_DEFAULT_PROFILE: "a": js: the variable does not count [read-differently]`,
+		`warning: AWS_DEFAULT_PROFILE: "a": js: the variable does not count; botocore, aws-cli: a profile that no file has is refused [read-differently]`,
 		`warning: AWS_CONFIG_FILE: "~/$X": aws-sdk-go-v2: ~ is not the home directory; botocore, aws-cli: a variable in the path is replaced by its value [read-differently]`,
 	}, texts)
 }

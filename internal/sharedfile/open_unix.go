@@ -1,6 +1,6 @@
 //go:build unix
 
-package config
+package sharedfile
 
 import (
 	"errors"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
@@ -42,7 +42,7 @@ func everything(src config.Sources, profile string) (said []any) {
 		found, err := lint.Files(src, strict)
 		said = append(said, found, err)
 		for n := range len(overrides) + 1 {
-			settings, err := lint.Resolve(config.Query{Sources: src, Profile: profile, Strict: strict, Given: overrides[:n]})
+			settings, err := lint.Resolve(config.Query{Sources: world.As(src, profile), Strict: strict, Given: overrides[:n]})
 			said = append(said, settings, err)
 		}
 	}

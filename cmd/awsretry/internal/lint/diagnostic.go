@@ -1,4 +1,4 @@
-package config
+package lint
 
 import (
 	"errors"
@@ -30,12 +30,12 @@ func (s *Severity) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return errors.New(prefix + "no severity: " + sharedfile.Quote(string(text)))
+	return errors.New("no severity: " + sharedfile.Quote(string(text)))
 }
 
 // Diagnostic is one finding about settings or files. Its JSON form is stable.
 type Diagnostic struct {
-	// Severity is how bad the finding is. Settings have warnings only.
+	// Severity is how bad the finding is.
 	Severity Severity `json:"severity"`
 
 	// Code names the kind of finding, such as malformed-line or invalid-value. Codes stay the same in later versions, so

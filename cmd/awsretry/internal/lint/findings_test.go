@@ -11,15 +11,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/testonly/world"
 )
 
 // coded returns the findings of one code about the config file.
-func coded(found []config.Diagnostic, code string) []config.Diagnostic {
-	return slices.DeleteFunc(slices.Clone(found), func(d config.Diagnostic) bool { return d.File != "/c" || d.Code != code })
+func coded(found []lint.Diagnostic, code string) []lint.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d lint.Diagnostic) bool { return d.File != "/c" || d.Code != code })
 }
 
 // numbered returns a text n times, with the numbers from 1 to n in it.
@@ -29,6 +29,29 @@ func numbered(format string, n int) string {
 		fmt.Fprintf(&b, format, i+1)
 	}
 	return b.String()
+}
+
+// codes returns the codes of findings in their order.
+func codes(found []lint.Diagnostic) []string {
+	list := []string{}
+	for _, d := range found {
+		list = append(list, d.Code)
+	}
+	return list
+}
+
+// lines returns findings as text.
+func lines(found []lint.Diagnostic) []string {
+	all := []string{}
+	for _, d := range found {
+		all = append(all, d.String())
+	}
+	return all
+}
+
+// without drops the findings about other tools, which file_test.go checks.
+func without(found []lint.Diagnostic) []lint.Diagnostic {
+	return slices.DeleteFunc(slices.Clone(found), func(d lint.Diagnostic) bool { return d.Code == "read-differently" })
 }
 
 func TestFindingsOfOneCodeAreBounded(t *testing.T) {
@@ -65,7 +88,7 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 				}
 				if counted != "" {
 					require.Len(t, found, 101)
-					require.Equal(t, config.Diagnostic{Severity: found[0].Severity, Code: code, File: "/c", Message: counted}, found[100])
+					require.Equal(t, lint.Diagnostic{Severity: found[0].Severity, Code: code, File: "/c", Message: counted}, found[100])
 					found = found[:100]
 				}
 				require.Len(t, found, 100)
@@ -83,7 +106,7 @@ func TestEachFileHasItsOwnBound(t *testing.T) {
 	for strict, want := range map[bool]string{
 		false: "/k: warning: and 20 more findings of this kind [malformed-line]", true: "/k: error: and 20 more findings of this kind [parse-error]",
 	} {
-		found := world.Lines(world.Without(findings(t, world.Texts(text, text), strict)))
+		found := lines(without(findings(t, world.Texts(text, text), strict)))
 		require.Len(t, found, 202)
 		require.Equal(t, want, found[201])
 	}
@@ -99,13 +122,13 @@ func TestErrorsAreKeptBeforeWarnings(t *testing.T) {
 		require.Len(t, found, 101)
 		kept := 0
 		for i, d := range found[:100] {
-			if d.Severity == config.SeverityError {
+			if d.Severity == lint.SeverityError {
 				kept++
 			}
 			require.True(t, i == 0 || found[i-1].Line < d.Line, "by line")
 		}
 		require.Equal(t, errors, kept)
-		require.Equal(t, errors == 100, found[100].Severity == config.SeverityError)
+		require.Equal(t, errors == 100, found[100].Severity == lint.SeverityError)
 	}
 }
 
@@ -132,7 +155,7 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 // The codes are the texts of words with hyphens in the code of this package.
 func TestEveryCodeIsInTheGuide(t *testing.T) {
 	t.Parallel()
-	guide, err := os.ReadFile("../../docs/settings.md")
+	guide, err := os.ReadFile("../../../../docs/settings.md")
 	require.NoError(t, err)
 	sources, err := filepath.Glob("*.go")
 	require.NoError(t, err)

@@ -6,8 +6,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/awsretry/awsretry/config"
 )
 
 // The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
@@ -41,6 +39,7 @@ const (
 	codeInvalidValue    = "invalid-value"
 	codeIgnoredSection  = "ignored-section"
 	codeUnusedProfile   = "unused-profile"
+	codeNotFound        = "profile-not-found"
 )
 
 // maxFindings is how many findings of one code are kept for one file.
@@ -49,18 +48,18 @@ const maxFindings = 100
 // kept holds the findings of one code about one file, one for each line: errors before warnings, and then those with
 // the smallest line.
 type kept struct {
-	list    []config.Diagnostic
+	list    []Diagnostic
 	dropped []int32 // The lines of the others. A line may be there several times.
 }
 
 // add keeps a finding about the line at hand. It joins the findings of one code about one line.
-func (x *file) add(d config.Diagnostic) {
+func (x *file) add(d Diagnostic) {
 	if x.refusals && (d.Code != codeReadDifferently || !strings.HasSuffix(d.Message, unreadable) && !strings.HasSuffix(d.Message, crash)) {
 		return
 	}
 	d.File, d.Line = x.Path, int(x.line)
 	k := x.found[d.Code]
-	at, there := slices.BinarySearchFunc(k.list, d, func(a, b config.Diagnostic) int {
+	at, there := slices.BinarySearchFunc(k.list, d, func(a, b Diagnostic) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a, b))
 	})
 	if !there {
@@ -79,25 +78,25 @@ func (x *file) add(d config.Diagnostic) {
 }
 
 func (x *file) warn(code, format string, args ...any) {
-	x.add(config.Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)})
+	x.add(Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
 // noteIf adds a finding about a line that makes other tools refuse it, miss the profile, find another profile, or
 // read other retry settings.
 func (x *file) noteIf(differently bool, names, how string) {
 	if differently {
-		x.add(config.Diagnostic{Code: codeReadDifferently, Message: names + ": " + how, Tools: strings.Split(names, ", ")})
+		x.add(Diagnostic{Code: codeReadDifferently, Message: names + ": " + how, Tools: strings.Split(names, ", ")})
 	}
 }
 
 // list returns the findings by line, and at the end for each code how many were dropped.
-func (x *file) list() (all []config.Diagnostic) {
-	var more []config.Diagnostic
+func (x *file) list() (all []Diagnostic) {
+	var more []Diagnostic
 	for code, k := range x.found {
 		all = append(all, k.list...)
 		slices.Sort(k.dropped)
 		if n := len(slices.Compact(k.dropped)); n > 0 {
-			more = append(more, config.Diagnostic{
+			more = append(more, Diagnostic{
 				Severity: k.list[maxFindings-1].Severity, Code: code, File: x.Path,
 				Message: "and " + strconv.Itoa(n) + " more findings of this kind",
 			})
@@ -108,6 +107,6 @@ func (x *file) list() (all []config.Diagnostic) {
 	return append(all, more...)
 }
 
-func byLine(a, b config.Diagnostic) int {
+func byLine(a, b Diagnostic) int {
 	return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Code, b.Code))
 }
