@@ -132,6 +132,7 @@ func ExampleWithValues() {
 	//   elapsed limit  no attempt begins more than 30s after the operation began
 	//   retry quota    500 tokens for each scope; a retry takes 14, after a timeout 14, after a throttle 5
 	//   drain point    the quota starts to empty when 21.1 % of attempts fail, or 31.0 % are throttled
+	//   empty quota    lends a retry to what was in flight when a connection was lost
 	//   backoff        up to 50ms before the first retry, 1s after a throttle; doubling with each retry up to 20s, and at least 300ms
 	//   worst case     15s of backoff in one operation, without server hints
 	//   first attempt  waits for the scope's send rate once the service has throttled

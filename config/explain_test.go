@@ -54,6 +54,7 @@ What happens
   retry quota    50 tokens for each scope; a retry takes 14, after a timeout 14, after a throttle 5
   full quota     pays for 3 retries in a row (4 after throttles)
   drain point    the quota starts to empty when 21.1 % of attempts fail, or 31.0 % are throttled
+  empty quota    lends a retry to what was in flight when a connection was lost
   backoff        up to 50ms before the first retry, 1s after a throttle; doubling with each retry up to 30s, and at least 1s
   worst case     15s of backoff in one operation, without server hints
   first attempt  waits for the scope's send rate once the service has throttled
