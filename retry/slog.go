@@ -2,9 +2,12 @@ package retry
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/wire"
 )
 
@@ -16,7 +19,8 @@ const longWait = time.Second
 //   - at info level, or RetryLevel, each retry, and each wait for the send rate that is expected to take a
 //     second or more;
 //   - at warn level each retry or attempt that the client refuses, and settings without effect. A failure
-//     that no classifier asks to retry is not logged;
+//     that no classifier asks to retry is not logged, but
+//   - at info level, once for each type of error, that nothing is known of it, see [classify.Unknown];
 //   - at debug level a loop in a loop.
 //
 // The zero value writes to [slog.Default]. A SlogObserver is safe for concurrent use if its logger is.
@@ -47,9 +51,31 @@ func (o SlogObserver) Observe(ctx context.Context, e Event) {
 	case e.Kind == RetryRefused && e.Reason != ErrNotRetryable: //nolint:errorlint // with a rule around it, it is logged
 		o.log(ctx, slog.LevelWarn, "retry refused", e,
 			slog.String("reason", withoutPackage(e.Reason)), slog.Int("quota", e.Quota))
+	case e.Kind == RetryRefused && classify.Unknown(e.Err):
+		if kind := typeOf(e.Err); firstOf(kind) {
+			o.log(ctx, slog.LevelInfo, "errors of this type are not retried: no classifier knows them; retry.Mark or a classifier can tell which may be", e,
+				slog.String("type", kind))
+		}
 	case e.Kind == SettingIgnored:
 		o.log(ctx, slog.LevelWarn, "setting ignored", e)
 	}
+}
+
+// told are the types of errors of which a log has said that nothing knows them.
+//
+//nolint:gochecknoglobals // An observer has no state, and a process has few types.
+var told sync.Map
+
+// firstOf reports whether it was not asked about the type before.
+func firstOf(kind string) bool {
+	_, again := told.LoadOrStore(kind, true)
+	return !again
+}
+
+// typeOf returns the type of the innermost error.
+func typeOf(err error) (kind string) {
+	wire.Find(err, func(e error) bool { kind = fmt.Sprintf("%T", e); return false })
+	return kind
 }
 
 func (o SlogObserver) log(ctx context.Context, level slog.Level, message string, e Event, attrs ...slog.Attr) {

@@ -44,6 +44,9 @@ func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 		{slog.LevelError, quota, `WARN msg="retry refused" reason="retry quota exhausted" quota=2 attempt=3 error=status`},
 		{0, ruled, `WARN msg="retry refused" reason="failure is not retryable: rule: not sent again" quota=500 attempt=1 error=status`},
 		{0, retry.Event{Kind: refused, Reason: retry.ErrNotRetryable, Err: errClient}, ""},
+		{0, retry.Event{Kind: refused, Reason: retry.ErrNotRetryable, Err: fmt.Errorf("save: %w", newKindError{})}, `INFO msg="errors of this type are not retried: ` +
+			`no classifier knows them; retry.Mark or a classifier can tell which may be" type=retry_test.newKindError error="save: new"`},
+		{0, retry.Event{Kind: refused, Reason: retry.ErrNotRetryable, Err: newKindError{}}, ""}, // once
 		{0, retry.Event{Kind: retry.SettingIgnored, Err: errBoom}, "WARN msg=\"setting ignored\" error=boom"},
 		{0, retry.Event{Kind: retry.LoopNested, Attempt: 1, MaxAttempts: 9}, "DEBUG msg=\"loop in a loop\" max_attempts=9 attempt=1"},
 		{0, retry.Event{Kind: retry.AttemptEnded, Attempt: 1}, ""},
@@ -62,3 +65,7 @@ func TestSlogObserverWritesWhatAnOperatorMustKnow(t *testing.T) {
 		require.Equal(t, c.want, strings.TrimPrefix(strings.TrimSuffix(out.String(), "\n"), "level="))
 	}
 }
+
+type newKindError struct{}
+
+func (newKindError) Error() string { return "new" }

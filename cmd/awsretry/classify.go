@@ -32,6 +32,8 @@ type signs struct {
 	answer    answerError
 	transport string
 	modeled   modeledError
+	grpc      *grpcError
+	sqlState  sqlError
 	used      time.Duration
 	observed  *time.Duration
 }
@@ -45,6 +47,17 @@ func (s *signs) define(cmd *cobra.Command) {
 	f.StringVar(&s.answer.code, "code", "", "error `code` of the answer, as it is on the wire")
 	choice(cmd, &s.transport, "transport", "`kind` of a failure without an answer: "+strings.Join(transportKinds(), ", "), transportKinds()...)
 	choice(cmd, &s.modeled, "modeled", "what the `model` of the service says of the error: retryable, throttling, not_retryable", "retryable", "throttling", "not_retryable")
+	f.Func("grpc", "`code` of a call of gRPC, such as UNAVAILABLE or 14", func(text string) (err error) {
+		s.grpc, err = parseGRPC(text)
+		return err
+	})
+	f.Func("sqlstate", "SQLSTATE `code` of a database, such as 40001", func(text string) error {
+		s.sqlState = sqlError(strings.ToUpper(text))
+		if len(text) != 5 || strings.ContainsFunc(string(s.sqlState), func(c rune) bool { return !strings.ContainsRune(sqlStateDigits, c) }) {
+			return errors.New("must have five digits or letters, such as 40001 or 57P01")
+		}
+		return nil
+	})
 	f.Func("header", "header `K: V` of the answer, or K=V: x-amz-retry-after, retry-after (in seconds) and x-amzn-errortype matter; may be repeated", s.answer.addHeader)
 	f.Func("attempt-skew-s", "clock skew in `seconds` that the request was signed with; 0 unless given", func(text string) (err error) {
 		s.used, err = parseSkew(text)
@@ -65,6 +78,12 @@ func (s *signs) err() error {
 	}
 	if s.modeled != "" {
 		parts = append(parts, s.modeled)
+	}
+	if s.grpc != nil {
+		parts = append(parts, s.grpc)
+	}
+	if s.sqlState != "" {
+		parts = append(parts, s.sqlState)
 	}
 	err := errors.Join(parts...)
 	if s.observed != nil {

@@ -82,6 +82,44 @@ func (e modeledError) Throttling() bool { return e == "throttling" }
 
 func (e modeledError) RetrySafe() (safe, known bool) { return e != "not_retryable", true }
 
+// grpcError is the error of a call of gRPC, with the methods that those of its module have.
+type grpcError struct{ code uint32 }
+
+func (e *grpcError) Error() string          { return "rpc error: code = " + grpcCodes()[e.code] }
+func (e *grpcError) Is(target error) bool   { return target == error(e) }
+func (e *grpcError) GRPCStatus() *grpcError { return e }
+func (e *grpcError) Code() uint32           { return e.code }
+
+// grpcCodes are the names of the codes of gRPC by their numbers.
+func grpcCodes() []string {
+	return []string{
+		"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND", "ALREADY_EXISTS", "PERMISSION_DENIED",
+		"RESOURCE_EXHAUSTED", "FAILED_PRECONDITION", "ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
+		"UNAUTHENTICATED",
+	}
+}
+
+// parseGRPC reads a code of gRPC: its number, or its name in any spelling.
+func parseGRPC(text string) (*grpcError, error) {
+	plain := func(name string) string {
+		return strings.ToUpper(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
+	}
+	for code, name := range grpcCodes() {
+		if plain(text) == plain(name) || text == strconv.Itoa(code) {
+			return &grpcError{uint32(code)}, nil //nolint:gosec // one of 17
+		}
+	}
+	return nil, errors.New("must be a number from 0 to 16 or a name, such as UNAVAILABLE")
+}
+
+// sqlError is an error of a database, with the method that those of pgx and lib/pq have.
+type sqlError string
+
+func (e sqlError) Error() string    { return "SQLSTATE " + string(e) }
+func (e sqlError) SQLState() string { return string(e) }
+
+const sqlStateDigits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
 // skewedError is an error with the clock skews of its request and its answer.
 type skewedError struct {
 	used, observed time.Duration
