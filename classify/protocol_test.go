@@ -81,7 +81,8 @@ func TestErrorsOfOtherProtocols(t *testing.T) {
 		{[]error{grpc(4)}, timeout, false},
 		{[]error{
 			sqlError("23505"), sqlError("57014"), sqlError(""), &MySQLError{1062}, sql.ErrNoRows, sql.ErrConnDone, sql.ErrTxDone,
-			grpc(0), grpc(1), grpc(2), grpc(5), grpc(10), grpc(13), grpc(16), rpcError{},
+			grpc(0), grpc(1), grpc(2), grpc(5), grpc(10), grpc(13), grpc(16),
+			rpcError{},
 		}, final, false},
 		{[]error{safeError{io.ErrUnexpectedEOF}, safeError{errors.New("conn closed")}}, transient, true},
 		{[]error{vectors.Response{Status: 503}.Err(), &url.Error{Err: io.EOF}}, transient, false},

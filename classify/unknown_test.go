@@ -20,7 +20,8 @@ func TestUnknownSaysNothingButItsText(t *testing.T) {
 		false: {
 			nil, context.Canceled, context.DeadlineExceeded, io.ErrUnexpectedEOF, sqlError("23505"), &MySQLError{1062},
 			vectors.Response{Status: 404}.Err(), vectors.Response{Status: 400, ErrorCode: "ValidationException"}.Err(),
-			&classify.JudgedError{Err: errors.New("busy")}, rpcError{&grpcStatus{code: 10}},
+			&classify.JudgedError{Err: errors.New("busy")},
+			rpcError{&grpcStatus{code: 10}},
 		},
 	} {
 		for _, err := range errs {

@@ -301,8 +301,10 @@ func (s *simulation) check() error {
 		{s.Clients < 1 || s.Clients > sim.MaxOpen, fmt.Sprintf("--clients: must be from 1 to %d", sim.MaxOpen)},
 		{s.Calls < 0, "--calls: must be at least 0"},
 		{s.Within <= 0, "--within: must be above 0s"},
-		{slices.ContainsFunc(s.Lose, func(at time.Duration) bool { return at <= 0 || at >= s.Duration }),
-			fmt.Sprintf("--lose: must be above 0s and before the end of the run at %v", s.Duration)},
+		{
+			slices.ContainsFunc(s.Lose, func(at time.Duration) bool { return at <= 0 || at >= s.Duration }),
+			fmt.Sprintf("--lose: must be above 0s and before the end of the run at %v", s.Duration),
+		},
 		{wanted > mostCalls, fmt.Sprintf("%s: at most %.0f calls in all runs, not %.0f; --seed plays one run", by, mostCalls, wanted)},
 	} {
 		if wrong.is {

@@ -31,7 +31,7 @@ type postgres struct {
 
 // command runs a program of PostgreSQL, which refuses to run as root.
 func (p *postgres) command(name string, args ...string) *exec.Cmd {
-	cmd := exec.Command(filepath.Join(p.bin, name), args...)
+	cmd := exec.CommandContext(context.Background(), filepath.Join(p.bin, name), args...)
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	}
@@ -45,7 +45,7 @@ func newPostgres(t *testing.T) *postgres {
 		require.Empty(t, os.Getenv("CI"), "continuous integration has PostgreSQL")
 		t.Skip("there is no PostgreSQL")
 	}
-	dir, err := os.MkdirTemp("", "postgres")
+	dir, err := os.MkdirTemp("", "postgres") //nolint:usetesting // whose folders no other user may enter
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	require.NoError(t, os.Chmod(dir, 0o777)) //nolint:gosec // for the user that the server runs as
@@ -80,7 +80,7 @@ func TestNoTransferIsMadeTwiceWhenPostgreSQLIsRestarted(t *testing.T) {
 	defer func() { p.stop(t) }()
 	db, err := sql.Open("pgx", "postgres://test@127.0.0.1:"+p.port+"/postgres")
 	require.NoError(t, err)
-	defer db.Close()
+	defer func() { _ = db.Close() }()
 	strategy, err := awsretry.Plain(20, 100*time.Millisecond, time.Second)
 	require.NoError(t, err)
 	ctx := t.Context()

@@ -144,7 +144,7 @@ func transfer(ctx context.Context, db *sql.DB, strategy retry.Strategy, amount i
 		if err != nil {
 			return err
 		}
-		defer tx.Rollback()
+		defer func() { _ = tx.Rollback() }()
 		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET cents = cents + $1", amount); err != nil {
 			return err
 		}

@@ -87,13 +87,13 @@ func TestOneLostConnectionFailsNoCall(t *testing.T) {
 		calls int
 		http2 bool
 	}{{60, false}, {60, true}, {100, true}, {200, true}, {1000, true}} {
-		line := fmt.Sprintf("| %d over HTTP/%s |", row.calls, map[bool]string{false: "1.1", true: "2"}[row.http2])
+		cells := []string{fmt.Sprintf("| %d over HTTP/%s |", row.calls, map[bool]string{false: "1.1", true: "2"}[row.http2])}
 		for _, d := range through {
 			failed, requests := loseAll(t, d, row.calls, row.http2)
 			require.EqualValues(t, 2*row.calls, requests+failed, d.name)
-			line += fmt.Sprintf(" %d |", failed)
+			cells = append(cells, fmt.Sprintf("%d |", failed))
 		}
-		lines = append(lines, line)
+		lines = append(lines, strings.Join(cells, " "))
 	}
 	requireOnPage(t, "modes.md", "| in flight |", lines)
 }
