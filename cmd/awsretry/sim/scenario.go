@@ -16,6 +16,10 @@ type Scenario struct {
 	// Queue makes requests wait their turn instead of being throttled. The service works on each,
 	// even if the caller has gone.
 	Queue bool
+	// Jitter is the longest time that a request takes to the service.
+	Jitter time.Duration
+	// SlowThrottles is the shortest time of the answer to a request that is throttled.
+	SlowThrottles time.Duration
 	// Calls is how many calls callers want in the whole run, which ends when they have ended; zero is no limit.
 	Calls int
 	// Clients is how many clients there are.

@@ -24,6 +24,8 @@ type World interface {
 type Service struct {
 	// Queues makes requests wait that would be throttled. A caller that gives up leaves the queue.
 	Queues bool
+	// Admit decides whether there is room for a request that comes now, in place of the bucket. Nil means the bucket.
+	Admit func(now time.Time) bool
 	// Throttled, Failed and Lost are the errors of requests that are throttled, that fail, and whose connection is lost.
 	Throttled, Failed, Lost error
 
@@ -53,6 +55,11 @@ func NewService(s Scenario, seed uint64, now time.Time) *Service {
 
 // Call makes one request. It returns when the service decided on it, and its error.
 func (s *Service) Call(ctx context.Context, w World) (at time.Time, err error) {
+	if s.scenario.Jitter > 0 {
+		if err := w.Sleep(ctx, s.between(0, s.scenario.Jitter)); err != nil {
+			return w.Now(), err
+		}
+	}
 	latency, err := s.admit(ctx, w)
 	at = w.Now()
 	latency, lost := s.scenario.answered(at.Sub(s.start), latency)
@@ -91,20 +98,17 @@ func (s *Service) admit(ctx context.Context, w World) (latency time.Duration, er
 func (s *Service) Take(now time.Time) (latency time.Duration, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	latency = s.now.Latency[0]
-	if spread := s.now.Latency[1] - s.now.Latency[0]; spread > 0 {
-		latency += time.Duration(s.random.Int64N(int64(spread)))
-	}
+	latency = s.betweenLocked(s.now.Latency[0], s.now.Latency[1])
 	s.refillLocked(now)
 	switch {
 	case s.now.Fail >= 1:
 		return latency, s.Failed
 	case s.now.Throttle > 0 && s.random.Float64() < s.now.Throttle:
-		return latency, s.Throttled
+		return max(latency, s.scenario.SlowThrottles), s.Throttled
 	case s.scenario.Queue:
 		latency += s.workLocked(now)
-	case s.tokens < 1:
-		return latency, s.Throttled
+	case s.Admit == nil && s.tokens < 1, s.Admit != nil && !s.Admit(now):
+		return max(latency, s.scenario.SlowThrottles), s.Throttled
 	default:
 		s.tokens--
 	}
@@ -112,6 +116,20 @@ func (s *Service) Take(now time.Time) (latency time.Duration, err error) {
 		return latency, s.Failed
 	}
 	return latency, nil
+}
+
+// between draws a time.
+func (s *Service) between(shortest, longest time.Duration) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.betweenLocked(shortest, longest)
+}
+
+func (s *Service) betweenLocked(shortest, longest time.Duration) time.Duration {
+	if longest <= shortest {
+		return shortest
+	}
+	return shortest + time.Duration(s.random.Int64N(int64(longest-shortest)))
 }
 
 // workLocked puts a request at the end of the queue. It returns how long it takes until the work on it is done.

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 )
 
 func TestServiceAllowsItsRateAndItsBurst(t *testing.T) {
@@ -56,6 +57,31 @@ func TestServiceFailsItsShareAndAnswersWithinItsLatency(t *testing.T) {
 	require.InDelta(t, 2500, failed, 150)
 	require.Equal(t, time.Duration(5), shortest)
 	require.Equal(t, time.Duration(19), longest)
+}
+
+func TestServiceMayBeFarAwayThrottleSlowlyAndCountInAnotherWay(t *testing.T) {
+	t.Parallel()
+	clk := virtual.New(time.Unix(0, 0))
+	s := sim.NewService(sim.Scenario{
+		Conditions: sim.Conditions{Latency: [2]time.Duration{second, second}}, Jitter: second, SlowThrottles: 3 * second,
+	}, 1, clk.Now())
+	s.Admit = func(now time.Time) bool { return now.Before(time.Unix(4, 0)) }
+	clk.Go(func() {
+		for _, c := range []struct {
+			err  error
+			took time.Duration
+		}{{nil, second}, {nil, second}, {s.Throttled, 3 * second}} {
+			began := clk.Now()
+			at, err := s.Call(t.Context(), clk)
+			require.Equal(t, c.err, err)
+			require.Equal(t, c.took, clk.Now().Sub(at))
+			require.Positive(t, at.Sub(began))
+			require.Less(t, at.Sub(began), second)
+			_ = clk.Sleep(t.Context(), second)
+		}
+	})
+	clk.Run(time.Time{})
+	require.Greater(t, clk.Now().Sub(time.Unix(0, 0)), 7*second)
 }
 
 func TestQueueWorksForCallersThatHaveGone(t *testing.T) {
