@@ -83,7 +83,7 @@ func TestFieldOfAConfigurationIsADefaultWhateverTheOrder(t *testing.T) {
 func adaptiveConfigs(t *testing.T) map[string]adaptive.Config {
 	t.Helper()
 	configs := map[string]adaptive.Config{
-		"Controller":   {Controller: ratelimit.Hold},
+		"Controller":   {Controller: ratelimit.CutPerThrottle},
 		"NoSendWait":   {NoSendWait: true},
 		"MaxSendWait":  {MaxSendWait: time.Second},
 		"MaxSendQueue": {MaxSendQueue: 1},

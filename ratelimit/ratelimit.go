@@ -11,39 +11,35 @@ import (
 type Rate float64
 
 // Controller says how throttles and other answers change the send rate. The zero value is
-// [CutPerEvent].
-//
-// A congestion event is a throttle that cuts the rate, together with all throttles of attempts sent
-// before that cut. If every request in flight at the first throttle cut the rate, the rate would
-// collapse.
+// [FindLimit].
 type Controller uint8
 
 // The controllers.
 const (
-	// CutPerEvent is the CUBIC curve of the adaptive mode of the AWS SDKs, with one cut for each
-	// congestion event: a throttle cuts the rate to 0.7 times the measured rate or the current
-	// rate, whichever is less.
-	CutPerEvent Controller = iota
-	// CutPerThrottle is the same curve with a cut for every throttle, bit for bit as in the
-	// AWS SDKs (in aws-sdk-go-v2: aws/retry/adaptive_ratelimit.go).
+	// FindLimit finds the limit of the service, and stays 2 % below it if no one else takes from it.
+	//
+	// At first the rate is that of the CUBIC curve of the AWS SDKs, with one cut for each congestion event: a
+	// throttle that cuts the rate, together with all throttles of attempts sent before that cut. Between two
+	// throttles a service serves what it allows, so that their distance and the successes in between tell the limit,
+	// if the client is alone: then the counts at 20 throttles lie on a line. From then on the rate is held below
+	// that limit, and goes beyond it from time to time to see whether it has risen: at most every 50 requests at
+	// limits below 12 a second. The limit rises by what was served, and outlasts an outage. A throttle below it
+	// means that it has fallen or that others take from it, and the curve has the rate again. Where the limit is
+	// held, the rate can be as low as 0.25 a second, instead of 0.5.
+	FindLimit Controller = iota
+	// CutPerThrottle is the CUBIC curve with a cut for every throttle, bit for bit as in the AWS SDKs (in
+	// aws-sdk-go-v2: aws/retry/adaptive_ratelimit.go). If many requests are in flight at the first throttle, the
+	// rate collapses.
 	CutPerThrottle
-	// Hold finds the limit of the service and stays 2 % below it. Between two throttles a service serves
-	// what it allows, so that their distance and the successes in between tell the limit. From time to
-	// time the rate goes beyond it, along the curve of CutPerEvent, to see whether it has risen: at most
-	// every 50 requests at limits below 20 a second. The limit itself rises by what was served, falls to
-	// it, and outlasts an outage. No AWS SDK has it. Rates go down to 0.25 a second instead of 0.5.
-	Hold
 )
 
-// String returns "cut-per-event", "cut-per-throttle" or "hold"; "unknown" for any other value.
+// String returns "find-limit" or "cut-per-throttle"; "unknown" for any other value.
 func (c Controller) String() string {
 	switch c {
-	case CutPerEvent:
-		return "cut-per-event"
+	case FindLimit:
+		return "find-limit"
 	case CutPerThrottle:
 		return "cut-per-throttle"
-	case Hold:
-		return "hold"
 	default:
 		return "unknown"
 	}

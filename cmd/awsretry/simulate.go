@@ -31,10 +31,10 @@ func (c *call) simulateCommand() *cobra.Command {
 
 const simulateNotes = `It plays, in virtual time, clients that call one table of a service with a
 limit. The settings of the profile are the first variant. Each --vs adds another
-one: standard, adaptive, hold, which is adaptive mode with that controller, v2.0,
-v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D,
-quota_capacity=N, send_limit=RATE:BURST, deadline=D for each call, timeout=D for
-each attempt, or several of these with commas between them.
+one: standard, adaptive, cut-per-throttle, which is adaptive mode with the AWS
+SDKs' controller, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D,
+max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D for each call,
+timeout=D for each attempt, or several of these with commas between them.
 
 Shares, rates and latencies count calls that end after second 30, when an outage
 begins. A figure is the median of ten runs with the seeds 1 to 10. If the runs

@@ -29,7 +29,7 @@ func TestSimulatedFigures(t *testing.T) {
 		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --seed 1 --vs adaptive,deadline=5s"},
 		{"calls", "--calls 1000 --vs adaptive --vs max_attempts=10"},
 		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
-		{"hold", "--limit 5 --burst 1 --workers 10 --vs adaptive --vs hold"},
+		{"controllers", "--limit 5 --burst 1 --workers 10 --duration 180s --vs adaptive --vs cut-per-throttle"},
 		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500 --burst 100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 func TestSimulateRefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	const few = "--calls 5 --limit 20 --offered 20 --seed 1 "
-	const variants = "must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+	const variants = "must be standard, adaptive, cut-per-throttle, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
 		"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D"
 	for args, want := range map[string]string{
 		"--limit -1":            `--limit: must be from 0 to 1000000, not -1`,
@@ -41,7 +41,7 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--seed 0":                                 `--seed: must be above 0`,
 		"--duration 0s":                            `--duration: must be above 0`,
 		"-o -":                                     `--output: must be the name of a file`,
-		"--vs controller=foo":                      `--vs controller=foo: "controller=foo": must be hold`,
+		"--vs controller=foo":                      `--vs controller=foo: "controller=foo": must be cut-per-throttle`,
 		"--vs behavior=v9":                         `--vs behavior=v9: "behavior=v9": must be v2.0 or v2.1`,
 		"--clients 600":                            `--clients and --workers: at most 20000 workers in all, not 60000`,
 		"--calls 100000000":                        `--calls: at most 20000000 calls in all runs, not 1000000000; --seed plays one run`,
@@ -58,7 +58,7 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--vs legacy":                              `--vs legacy: "legacy": ` + variants,
 		"--vs v2.0,":                               `--vs v2.0,: "": ` + variants,
 		"--vs v2.0,v2.1":                           `--vs v2.0,v2.1: "v2.1": there is another behavior`,
-		"--vs standard,hold":                       `--vs standard,hold: standard mode has no send rate`,
+		"--vs standard,cut-per-throttle":           `--vs standard,cut-per-throttle: standard mode has no send rate`,
 		"--vs send_limit=NaN:5":                    `--vs send_limit=NaN:5: "send_limit=NaN:5": must be a rate from 0.01 to 1000000 and a burst from 1, such as 20:100`,
 		"--vs quota_capacity=0":                    `--vs quota_capacity=0: "quota_capacity=0": must be a whole number from 1 to 1000000`,
 		"--vs max_attempts=0":                      `--vs max_attempts=0: "max_attempts=0": must be a decimal integer from 1 to 2147483647`,
@@ -176,12 +176,12 @@ func TestPhasesChangeWhatEarlierOnesLeave(t *testing.T) {
 func TestVariantsOfTheSendRateAreInAdaptiveMode(t *testing.T) {
 	t.Parallel()
 	known := adaptive.SendLimit{Ceiling: 0.2, Burst: 3}
-	for _, text := range []string{"hold", "send_limit=0.2:3", "send_limit=0.2:3,hold", "adaptive,send_limit=0.2:3"} {
+	for _, text := range []string{"cut-per-throttle", "send_limit=0.2:3", "send_limit=0.2:3,cut-per-throttle", "adaptive,send_limit=0.2:3"} {
 		v := variant{Variant: sim.Variant{Name: text}}
 		require.NoError(t, v.parse())
 		require.Len(t, v.given, 1)
 		require.Equal(t, "adaptive", v.given[0].Raw, text)
-		require.Equal(t, strings.Contains(text, "hold"), v.strategy.Controller == ratelimit.Hold)
+		require.Equal(t, strings.Contains(text, "cut"), v.strategy.Controller == ratelimit.CutPerThrottle)
 		require.Equal(t, strings.Contains(text, "send"), v.strategy.SendLimit != nil)
 		if v.strategy.SendLimit != nil {
 			require.Equal(t, known, v.strategy.SendLimit(retry.ScopeKey{}))

@@ -15,7 +15,7 @@ import (
 func TestSimulateTableFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	args := strings.Fields("simulate --offered 10 --latency 5ms..3s --vs max_attempts=10,min_delay=10ms,max_backoff=200s,v2.0 " +
-		"--vs adaptive --vs hold,deadline=5s --vs quota_capacity=14,timeout=2s")
+		"--vs adaptive --vs cut-per-throttle,deadline=5s --vs quota_capacity=14,timeout=2s")
 	words := func(text string) (all []string) {
 		_, table, _ := strings.Cut(text, "\n\n")
 		all = slices.DeleteFunc(strings.Fields(table), func(word string) bool { return word == "failed" })

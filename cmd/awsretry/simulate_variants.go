@@ -72,7 +72,7 @@ func (v *variant) parse() error {
 			key, value = "behavior", part
 		case string(awsretry.ModeStandard), string(awsretry.ModeAdaptive):
 			key, value = "retry_mode", part
-		case ratelimit.Hold.String():
+		case ratelimit.CutPerThrottle.String():
 			key, value = "controller", part
 		}
 		if _, again := seen[key]; again {
@@ -83,7 +83,7 @@ func (v *variant) parse() error {
 			return fmt.Errorf("%q: %w", part, err)
 		}
 	}
-	if v.strategy.Controller != ratelimit.Hold && v.strategy.SendLimit == nil {
+	if v.strategy.Controller == ratelimit.FindLimit && v.strategy.SendLimit == nil {
 		return nil
 	}
 	switch seen["retry_mode"] {
@@ -110,10 +110,10 @@ func (v *variant) set(key, value string) (err error) {
 		v.given = append(v.given, candidate)
 		return nil
 	case "controller":
-		if value != ratelimit.Hold.String() {
-			return fmt.Errorf("must be %v", ratelimit.Hold)
+		if value != ratelimit.CutPerThrottle.String() {
+			return fmt.Errorf("must be %v", ratelimit.CutPerThrottle)
 		}
-		v.strategy.Controller = ratelimit.Hold
+		v.strategy.Controller = ratelimit.CutPerThrottle
 	case "quota_capacity":
 		capacity, err := strconv.Atoi(value)
 		if err != nil || capacity < 1 || capacity > fastest {
@@ -134,7 +134,7 @@ func (v *variant) set(key, value string) (err error) {
 	case "timeout":
 		v.AttemptTimeout, err = positive(value)
 	default:
-		return errors.New("must be standard, adaptive, hold, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+		return errors.New("must be standard, adaptive, cut-per-throttle, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
 			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D")
 	}
 	v.settings = append(v.settings, page.Setting{Name: key, Value: value, Origin: v.place})

@@ -20,7 +20,7 @@ const (
 	defaultMax  = 10_000
 	defaultIdle = 5 * time.Minute
 	// throttledFor is how long after its last throttle a scope counts as throttled. After that nothing
-	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that Hold has
+	// is lost: CUBIC then allows more than 10^7 attempts a second from any rate, and a limit that was
 	// found is old.
 	throttledFor = 10 * time.Minute
 	// owingFor is how long tokens that a scope lacks are owed after an operation has last ended in it, and all debts after

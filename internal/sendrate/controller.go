@@ -26,6 +26,7 @@ const (
 type cubic struct {
 	lastMax      ratelimit.Rate
 	k            float64 // of lastMax
+	scale        float64 // until k; then cubicScale
 	lastThrottle time.Time
 }
 
@@ -39,6 +40,14 @@ func (c *cubic) Throttle(now time.Time, rate ratelimit.Rate) ratelimit.Rate {
 	return cubicBeta * rate
 }
 
+// Again notes a throttle at now before which nothing was served: that says nothing about the maximum, which stays. The climb
+// to it begins at the reduced rate.
+func (c *cubic) Again(now time.Time, rate ratelimit.Rate) ratelimit.Rate {
+	rate *= cubicBeta
+	c.scale, c.lastThrottle = float64(c.lastMax-rate)/(c.k*c.k*c.k), now
+	return rate
+}
+
 // Success returns the rate at now, with dt seconds since the last throttle:
 //
 //	rate = 0.4 * (dt - K)^3 + lastMax
@@ -46,13 +55,16 @@ func (c *cubic) Throttle(now time.Time, rate ratelimit.Rate) ratelimit.Rate {
 //
 // K is when the curve reaches lastMax again, so that dt = 0 gives 0.7 * lastMax.
 func (c *cubic) Success(now time.Time) ratelimit.Rate {
-	d := now.Sub(c.lastThrottle).Seconds() - c.k
-	return ratelimit.Rate(float64(cubicScale*float64(d*float64(d*d))) + float64(c.lastMax))
+	d, scale := now.Sub(c.lastThrottle).Seconds()-c.k, cubicScale
+	if d < 0 {
+		scale = c.scale
+	}
+	return ratelimit.Rate(float64(scale*float64(d*float64(d*d))) + float64(c.lastMax))
 }
 
 // setMax sets the maximum, and k, the seconds until the rate is back at it.
 func (c *cubic) setMax(rate ratelimit.Rate) {
-	c.lastMax, c.k = rate, math.Cbrt(float64(rate)*(1-cubicBeta)/cubicScale)
+	c.lastMax, c.k, c.scale = rate, math.Cbrt(float64(rate)*(1-cubicBeta)/cubicScale), cubicScale
 }
 
 // measuredRate measures the tokens per second of attempts as their responses arrive. It counts in

@@ -12,6 +12,7 @@ type Cubic = cubic
 const (
 	MinCapacity   = minCapacity
 	HoldLeast     = float64(holdLeast)
+	LineThrottles = lineThrottles
 	CubicBeta     = cubicBeta
 	CubicScale    = cubicScale
 	MeasureSmooth = measureSmooth
@@ -25,17 +26,20 @@ func NewCubic(start time.Time, lastMax ratelimit.Rate) Cubic {
 	return c
 }
 
+// Alone reports whether the finder has the rate.
+func (s *SendRate) Alone() bool { return s.finder.state > doubt }
+
 // Tokens returns how many send tokens there are as of the last call.
 func (s *SendRate) Tokens() float64 { return s.tokens() }
 
 // Capacity returns how many fit without a lift.
 func (s *SendRate) Capacity() float64 { return s.capacity }
 
-// SetRate sets the send rate, at most to the ceiling, and turns limiting on.
+// SetRate sets the send rate, as CUBIC does, and turns limiting on.
 func (s *SendRate) SetRate(now time.Time, rate ratelimit.Rate) {
 	s.forward(now)
 	s.limited = true
-	s.setRate(rate)
+	s.setRate(max(rate, s.least))
 }
 
 // Newest returns the newest instant seen.

@@ -53,7 +53,7 @@ func send(ctx context.Context, limiter *sendrate.Limiter) error {
 
 func TestLimiterAllocatesNothingUnlessACallerWaits(t *testing.T) {
 	for name, limiter := range map[string]*sendrate.Limiter{
-		"free": free(), "flowing": flowing(ratelimit.CutPerEvent), "holding": flowing(ratelimit.Hold),
+		"free": free(), "in doubt": flowing(ratelimit.FindLimit), "cut per throttle": flowing(ratelimit.CutPerThrottle),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var failed error

@@ -300,7 +300,7 @@ func (g *game) report(r ratelimit.Response) {
 	if !r.Sent.IsZero() {
 		r.Sent = r.Sent.Add(g.clock.by)
 	}
-	cut := g.scope.report(g.now(), r)
+	cut := g.scope.report(g, g.now(), r, math.NaN())
 	require.Equal(g, cut, change.Cut)
 	require.Equal(g, g.scope.limited, change.Limited)
 	requireClose(g, from, float64(change.From), "rate before")
@@ -311,7 +311,7 @@ func (g *game) report(r ratelimit.Response) {
 		})
 	}
 	if r.Throttled = r.PartThrottled; g.part != nil && (r.Part || r.PartThrottled) {
-		cut = g.part.report(g.now(), r) || cut
+		cut = g.part.report(g, g.now(), r, math.NaN()) || cut
 	}
 	if cut { // who cannot be served in time any more leaves, and makes the wait of those behind shorter
 		ahead, front, own := map[bool]float64{}, 0, 0
@@ -365,7 +365,7 @@ func (g *game) check() {
 		requireClose(g, g.scope.tokens, state.SendTokens, "tokens")
 	}
 	requireClose(g, g.scope.measured(), state.MeasuredRate, "measured rate")
-	if g.scope.cut {
-		require.Equal(g, g.scope.lastThrottle.Add(-g.clock.by), state.LastThrottle)
+	if !g.scope.lastCut.IsZero() {
+		require.Equal(g, g.scope.lastCut.Add(-g.clock.by), state.LastThrottle)
 	}
 }

@@ -12,7 +12,8 @@ import (
 )
 
 // SendRate is the send rate of one scope in adaptive mode. It measures the rate of the responses,
-// adjusts the send rate to them, and hands out send tokens from a bucket that fills at that rate.
+// adjusts the send rate to them, and hands out send tokens from a bucket that fills at that rate. The rate is
+// that of CUBIC, unless a finder knows a limit that is the client's own.
 // Before the first throttle it limits nothing, unless there is a starting rate. Use [New]. It takes
 // the time as an argument and is not safe for concurrent use; a [Limiter] is.
 //
@@ -34,7 +35,7 @@ type SendRate struct {
 	now      time.Time       // the newest instant of that time, as all below
 	measured measuredRate
 	cubic    cubic
-	hold     hold // of ratelimit.Hold, which has no use for cubic
+	finder   finder
 	limited  bool
 	lastCut  time.Time // zero before the first
 
@@ -48,10 +49,9 @@ type SendRate struct {
 	base  float64
 }
 
-// Config describes a [SendRate]. Its zero value is the adaptive mode of the AWS SDKs with one cut
-// for each congestion event. Rates and costs that are negative or NaN count as zero.
+// Config describes a [SendRate]. Rates and costs that are negative or NaN count as zero.
 type Config struct {
-	// Controller says how answers change the rate. Zero means [ratelimit.CutPerEvent], as does any
+	// Controller says how answers change the rate. Zero means [ratelimit.FindLimit], as does any
 	// value that is not a controller.
 	Controller ratelimit.Controller
 	// StartingRate is the initial rate for a known limit, in tokens per second: it limits attempts
@@ -87,18 +87,14 @@ func New(config Config, start time.Time) SendRate {
 		measured: measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}, // on the grid of whole seconds
 	}
 	s.time.At(start)
-	if config.Controller == ratelimit.Hold {
-		s.least = holdLeast
-	}
 	if s.starting > 0 {
 		s.least = min(s.least, s.starting/2)
 	}
-	s.hold = hold{unit: unit, least: float64(s.least) / unit, ceiling: float64(s.ceiling) / unit}
+	s.finder = finder{unit: unit, least: float64(min(s.least, holdLeast)) / unit, ceiling: float64(s.ceiling) / unit}
 	if s.starting > 0 { // limited from the start, at a rate known to be good, as if CUBIC had just climbed back to it
 		s.limited, s.burst = true, limit.Amount(config.Burst)
 		s.cubic.setMax(s.starting)
 		s.cubic.lastThrottle = start.Add(-time.Duration(s.cubic.k * float64(time.Second)))
-		s.hold.Begin(start, s.starting)
 		s.setRate(s.starting)
 		s.set(max(1, s.burst))
 	}
@@ -114,21 +110,26 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	if r.Throttled && s.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && s.time.Of(r.Sent).Before(s.lastCut) {
 		return false // it belongs to the congestion event of the last cut
 	}
-	var rate ratelimit.Rate
-	holds := s.config.Controller == ratelimit.Hold
-	if holds {
-		rate = s.hold.Answer(now, cost, measured, r.Throttled)
-	} else {
-		rate = s.curve(now, r.Throttled)
-	}
+	rate := s.rate(now, cost, measured, r.Throttled)
 	if r.Throttled {
 		s.limited, s.lastCut = true, now
-		if holds || s.burst > 0 { // so that no saved tokens go into an empty service
+		if s.finder.state > doubt || s.burst > 0 { // so that no saved tokens go into an empty service
 			s.set(min(s.tokens(), s.room))
 		}
 	}
 	s.setRate(rate)
 	return r.Throttled
+}
+
+// rate returns the rate after an answer at now.
+func (s *SendRate) rate(now time.Time, cost float64, measured ratelimit.Rate, throttled bool) ratelimit.Rate {
+	if s.config.Controller == ratelimit.CutPerThrottle {
+		return s.curve(now, throttled)
+	}
+	if s.finder.Answer(now, cost, measured, throttled); s.finder.state > doubt {
+		return ratelimit.Rate(s.finder.rate * s.finder.unit)
+	}
+	return s.curve(now, throttled)
 }
 
 // curve returns the rate of CUBIC's controllers after an answer at now: at most twice the measured rate. A throttle
@@ -143,22 +144,24 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 		measured = max(measured, s.starting)
 	}
 	if !throttled {
-		return min(s.cubic.Success(now), 2*measured)
+		return max(min(s.cubic.Success(now), 2*measured), s.least)
 	}
 	if s.limited {
 		measured = min(measured, s.fill)
 	}
-	return s.cubic.Throttle(now, measured)
+	if s.finder.outage && float64(s.cubic.lastMax) >= outageMax*s.finder.unit {
+		return max(s.cubic.Again(now, measured), s.least)
+	}
+	return max(s.cubic.Throttle(now, measured), s.least)
 }
 
-// setRate changes the fill rate to rate, but at least to the lowest and at most to the ceiling, and the capacity to that
-// of a second, or to Config.Burst; it is at least room. The time until now fills the bucket at the old rate. Tokens above
-// the new capacity are dropped.
+// setRate changes the fill rate to rate, but at most to the ceiling, and the capacity to that of a second, or to Config.Burst; it is
+// at least room. The time until now fills the bucket at the old rate. Tokens above the new capacity are dropped.
 func (s *SendRate) setRate(rate ratelimit.Rate) {
 	tokens := s.tokens()
-	rate = limit.Amount(min(rate, s.ceiling))
-	s.fill = max(rate, s.least)
-	s.capacity = max(cmp.Or(s.burst, float64(rate)), s.room)
+	s.fill = limit.Amount(min(rate, s.ceiling))
+	s.finder.rate = float64(s.fill) / s.finder.unit
+	s.capacity = max(cmp.Or(s.burst, float64(s.fill)), s.room)
 	s.set(tokens)
 }
 

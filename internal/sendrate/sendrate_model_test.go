@@ -13,16 +13,25 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
-// rateModel is the send rate of CUBIC's controllers as its rules A01 to A16 say it, in seconds and tokens, and as known limits
-// change that. It keeps all responses, and measures from the whole list.
+// rateModel is the send rate as its rules A01 to A16 say it, in seconds and tokens, and as known limits and the doubt of a finder
+// change that. It keeps all responses, and measures from the whole list. A finder that is alone has the rate, and the model
+// only bounds it.
 type rateModel struct {
 	config                                sendrate.Config
 	starting, ceiling, least, room, burst float64 // burst is 0 if it is not known
 	start, newest                         time.Time
 	responses                             []response
-	lastMax                               float64
-	lastThrottle                          time.Time // the start, until there is one
+	of                                    int       // so many responses is rate the measured rate
+	rate                                  float64   // so that it is not measured again
+	lastMax, floor                        float64   // of the climb
+	lastThrottle                          time.Time // of the climb; the start, until there is one
+	lastCut                               time.Time // zero before the first
 	limited, cut                          bool
+
+	line     [][2]float64 // requests served and seconds passed since a throttle, at each throttle since; nil before the first
+	n, spent float64      // since the last of these
+	last     time.Time    // answer of the line
+	alone    bool
 
 	fill, capacity, tokens float64
 	lifted                 float64   // the cost of the first in line, A12
@@ -52,7 +61,7 @@ func newRateModel(start time.Time, config sendrate.Config) *rateModel {
 	if m.starting > 0 {
 		m.least, m.limited, m.burst = min(0.5, m.starting/2), true, amountOf(config.Burst)
 		m.setRate(start, m.starting)
-		m.tokens = max(1, m.burst)
+		m.tokens, m.lastMax = max(1, m.burst), m.starting
 	}
 	return m
 }
@@ -70,6 +79,9 @@ func (m *rateModel) forward(now time.Time) time.Time {
 
 // measured is the rate of the responses so far, A03 and A16.
 func (m *rateModel) measured() float64 {
+	if m.of == len(m.responses) {
+		return m.rate
+	}
 	halfSeconds := func(at time.Time) int64 { return at.Truncate(500*time.Millisecond).UnixMilli() / 500 }
 	rate, window, counted := 0.0, halfSeconds(m.start.Truncate(time.Second)), 0.0
 	for _, r := range m.responses {
@@ -79,6 +91,7 @@ func (m *rateModel) measured() float64 {
 			window, counted = later, 0
 		}
 	}
+	m.of, m.rate = len(m.responses), rate
 	return rate
 }
 
@@ -91,29 +104,82 @@ func (m *rateModel) known() float64 {
 	return measured
 }
 
-// report counts a response, A04 to A07, and reports whether the rate was cut.
-func (m *rateModel) report(now time.Time, r ratelimit.Response) (cut bool) {
+// report counts a response, A04 to A07, and reports whether the rate was cut. got is the rate of a finder that is alone; NaN if
+// it is not.
+func (m *rateModel) report(t require.TestingT, now time.Time, r ratelimit.Response, got float64) (cut bool) {
 	now = m.forward(now)
-	m.responses = append(m.responses, response{now, cmp.Or(amountOf(r.Cost), 1)})
-	measured := m.known()
-	if !r.Throttled {
-		m.setRate(now, min(m.climbed(now.Sub(m.lastThrottle).Seconds()), 2*measured))
-		return false
-	}
-	if m.cut && m.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && r.Sent.Before(m.lastThrottle) {
+	cost := cmp.Or(amountOf(r.Cost), 1)
+	m.responses = append(m.responses, response{now, cost})
+	sdk := m.config.Controller == ratelimit.CutPerThrottle
+	if r.Throttled && !sdk && !m.lastCut.IsZero() && !r.Sent.IsZero() && r.Sent.Before(m.lastCut) {
 		m.refill(now)
 		return false
 	}
-	m.lastMax = measured
-	if m.limited {
-		m.lastMax = min(measured, m.fill)
+	outage := !sdk && m.judge(t, now, cost, r.Throttled, got)
+	rate := m.known()
+	switch {
+	case m.alone:
+		require.GreaterOrEqual(t, got, min(m.least, sendrate.HoldLeast))
+		require.LessOrEqual(t, got, max(m.fill, 3*m.measured(), sendrate.HoldLeast)*(1+1e-12))
+		rate = got
+	case !r.Throttled:
+		rate = max(min(m.climbed(now.Sub(m.lastThrottle).Seconds()), 2*rate), m.least)
+	default:
+		if m.limited {
+			rate = min(rate, m.fill)
+		}
+		if !outage || m.lastMax < 4*m.unit() {
+			m.lastMax = rate
+		}
+		m.floor, m.lastThrottle = 0.7*rate, now
+		rate = max(m.floor, m.least)
 	}
-	m.limited, m.cut, m.lastThrottle = true, true, now
-	m.setRate(now, 0.7*m.lastMax)
-	if m.burst > 0 {
+	if r.Throttled {
+		m.limited, m.cut, m.lastCut = true, true, now
+	}
+	m.setRate(now, rate)
+	if r.Throttled && (m.alone || m.burst > 0) {
 		m.tokens = min(m.tokens, m.room)
 	}
-	return true
+	return r.Throttled
+}
+
+// unit is how many tokens a request costs.
+func (m *rateModel) unit() float64 { return cmp.Or(amountOf(m.config.Cost), 1) }
+
+// judge looks whether what was served lies on a line at all throttles, and returns whether nothing was since the last.
+func (m *rateModel) judge(t require.TestingT, now time.Time, cost float64, throttled bool, got float64) (outage bool) {
+	if used := m.fill <= 3*m.measured(); used {
+		if !m.last.IsZero() {
+			m.spent += now.Sub(m.last).Seconds()
+		}
+		if !throttled {
+			m.n += cost / m.unit()
+		}
+	}
+	m.last = now
+	if !throttled {
+		require.Equal(t, m.alone, !math.IsNaN(got))
+		return false
+	}
+	if was := m.alone; was || m.line == nil {
+		m.alone, m.line = was && !math.IsNaN(got), [][2]float64{{}}
+	} else {
+		before := m.line[len(m.line)-1]
+		m.line = append(m.line, [2]float64{before[0] + m.n, before[1] + m.spent})
+		low, high := 0.0, math.Inf(1)
+		for _, at := range m.line[1:] {
+			low, high = max(low, (at[0]-1)/max(at[1], 1e-9)), min(high, (at[0]+1)/max(at[1], 1e-9))
+		}
+		m.alone = low <= high && len(m.line) > sendrate.LineThrottles && before[0]+m.n >= 20
+		if low > high {
+			m.line = m.line[:1]
+		}
+	}
+	require.Equal(t, m.alone, !math.IsNaN(got), "proof")
+	outage = m.n == 0
+	m.n, m.spent = 0, 0
+	return outage
 }
 
 // climbed is the curve so many seconds after the last throttle. A starting rate is as a maximum that it has just come back to.
@@ -121,14 +187,19 @@ func (m *rateModel) climbed(seconds float64) float64 {
 	if m.starting > 0 && !m.cut {
 		return m.starting + 0.4*seconds*seconds*seconds
 	}
-	return 0.4*math.Pow(seconds-math.Cbrt(m.lastMax*0.3/0.4), 3) + m.lastMax
+	k := math.Cbrt(m.lastMax * 0.3 / 0.4)
+	d, scale := seconds-k, 0.4
+	if d < 0 {
+		scale = (m.lastMax - m.floor) / (k * k * k)
+	}
+	return scale*d*d*d + m.lastMax
 }
 
 // setRate is A02.
 func (m *rateModel) setRate(now time.Time, rate float64) {
 	m.refill(now)
-	rate = min(rate, m.ceiling)
-	m.fill, m.capacity = max(rate, m.least), max(cmp.Or(m.burst, rate), m.room)
+	m.fill = min(rate, m.ceiling)
+	m.capacity = max(cmp.Or(m.burst, m.fill), m.room)
 	m.spend(0)
 }
 
@@ -188,19 +259,15 @@ func (m *rateModel) check(t require.TestingT, rate *sendrate.SendRate) {
 	requireClose(t, m.tokens, state.SendTokens, "tokens")
 	require.GreaterOrEqual(t, state.SendTokens, 0.0)
 	require.LessOrEqual(t, state.SendTokens, max(state.SendCapacity, m.lifted))
-	require.LessOrEqual(t, state.FillRate, max(m.least, m.ceiling))
-	if m.cut {
-		require.Equal(t, m.lastThrottle, state.LastThrottle)
-	} else {
-		require.Zero(t, state.LastThrottle)
-	}
+	require.LessOrEqual(t, state.FillRate, m.ceiling)
+	require.Equal(t, m.lastCut, state.LastThrottle)
 }
 
 // drawConfig draws known limits, or none.
 func drawConfig(p *model.Player) sendrate.Config {
 	none := ratelimit.Rate(model.From(p, 0, 0, -1, math.NaN()))
 	return sendrate.Config{
-		Controller:   model.From(p, ratelimit.CutPerEvent, ratelimit.CutPerThrottle),
+		Controller:   model.From(p, ratelimit.FindLimit, ratelimit.CutPerThrottle),
 		StartingRate: model.From(p, none, none, 0.1, 0.5, 3, 100),
 		Ceiling:      model.From(p, none, none, 0.2, 0.6, 2, 7, 300),
 		Cost:         model.From(p, 0, -1, 0.5, 2.5),
@@ -213,10 +280,17 @@ func FuzzSendRateByItsRules(f *testing.F) {
 		config, now := drawConfig(p), at(p.Float64())
 		rate, m := sendrate.New(config, now), newRateModel(now, config)
 		p.Step("%+v at %v", config, now)
+		report := func(now time.Time, r ratelimit.Response) {
+			cut, got := rate.Report(now, r), math.NaN()
+			if rate.Alone() {
+				got = rate.State().FillRate
+			}
+			require.Equal(p, m.report(p, now, r, got), cut)
+		}
 		for range 60 {
 			late := now.Add(-model.From(p, 0, 0, 0, time.Nanosecond, 2*time.Second))
 			amount := model.From(p, 0, -1, math.NaN(), 1, 3*p.Float64(), 3*p.Float64(), 20)
-			switch op := model.From(p, "pass", "report", "report", "crowd", "take", "take", "give", "lift", "another clock"); op {
+			switch op := model.From(p, "pass", "report", "report", "crowd", "service", "take", "take", "give", "lift", "another clock"); op {
 			case "pass":
 				now = now.Add(p.Pause())
 				p.Step("now %v", now)
@@ -226,11 +300,20 @@ func FuzzSendRateByItsRules(f *testing.F) {
 					r.Sent = late.Add(-p.Pause())
 				}
 				p.Step("at %v %+v", late, r)
-				require.Equal(p, m.report(late, r), rate.Report(late, r))
+				report(late, r)
 			case "crowd": // so that the rate gets somewhere
 				for range 2 + p.IntN(60) {
-					m.report(now, ratelimit.Response{})
-					rate.Report(now, ratelimit.Response{})
+					report(now, ratelimit.Response{})
+				}
+			case "service": // that serves as many between any two throttles
+				n, gap, cost := 1+p.IntN(3), p.Pause()/8, model.From(p, 0, 2.5)
+				p.Step("%d served, %v apart, between throttles", n, gap)
+				for range 20 + p.IntN(5) {
+					for range n {
+						now = now.Add(gap)
+						report(now, ratelimit.Response{Cost: cost})
+					}
+					report(now, ratelimit.Response{Cost: cost, Throttled: true})
 				}
 			case "take":
 				now = takeBoth(p, &rate, m, now, late, amount)

@@ -67,7 +67,7 @@ func TestWaitIsTheShortestThatSuffices(t *testing.T) {
 // The zero time is more than a Duration away from any time that a clock shows.
 func TestSendRateThatBeginsCenturiesAgoBeginsWhenItIsFirstUsed(t *testing.T) {
 	t.Parallel()
-	for _, config := range []sendrate.Config{{}, {StartingRate: 20}, {Ceiling: 30}, {Controller: ratelimit.Hold}} {
+	for _, config := range []sendrate.Config{{}, {StartingRate: 20}, {Ceiling: 30}, {Controller: ratelimit.CutPerThrottle}} {
 		late, fresh := sendrate.New(config, time.Time{}), sendrate.New(config, at(100))
 		late.Take(at(100), 1)
 		fresh.Take(at(100), 1)

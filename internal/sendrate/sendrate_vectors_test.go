@@ -15,6 +15,9 @@ import (
 	"github.com/awsretry/awsretry/ratelimit"
 )
 
+// sdk is the controller of the AWS SDKs.
+var sdk = sendrate.Config{Controller: ratelimit.CutPerThrottle}
+
 // exactly is an instant of the vectors to the nanosecond.
 func exactly(seconds vectors.ExactSeconds) time.Time { return at(0).Add(time.Duration(seconds)) }
 
@@ -31,7 +34,7 @@ func TestConstantsFollowTheVectors(t *testing.T) {
 			continue // a part of another file
 		}
 		t.Run(title, func(t *testing.T) {
-			rate := sendrate.New(sendrate.Config{}, at(0))
+			rate := sendrate.New(sdk, at(0))
 			rate.Report(at(1), ratelimit.Response{Throttled: true})
 			answers(&rate, at(100), 1000) // long after, so that only the measured rate is a limit
 			answers(&rate, at(101), 1)
@@ -76,7 +79,7 @@ func TestMeasuredRateFollowsTheVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.RateClocker {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				rate := sendrate.New(sendrate.Config{}, at(c.Start))
+				rate := sendrate.New(sdk, at(c.Start))
 				for i, step := range c.Steps {
 					answers(&rate, at(step.T), max(step.Repeat, 1))
 					requireRate(t, c.Precision, step.Rate, rate.State().MeasuredRate, "measured rate", i)
@@ -91,7 +94,7 @@ func TestSendRateFollowsTheEndToEndVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.EndToEnd {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				rate := sendrate.New(sendrate.Config{}, exactly(c.Start))
+				rate := sendrate.New(sdk, exactly(c.Start))
 				for i, step := range c.Steps {
 					for range max(step.Repeat, 1) {
 						rate.Report(exactly(step.T), ratelimit.Response{Throttled: step.Throttled})
@@ -113,7 +116,7 @@ func TestSendRateFollowsTheSendBucketVectors(t *testing.T) {
 	for title, file := range vectors.Load[vectors.Adaptive](t, "adaptive.json") {
 		for _, c := range file.SendBucket {
 			t.Run(title+"/"+c.ID, func(t *testing.T) {
-				rate := sendrate.New(sendrate.Config{}, at(c.Start))
+				rate := sendrate.New(sdk, at(c.Start))
 				for i, step := range c.Steps {
 					switch step.Op {
 					case "update":
@@ -156,7 +159,7 @@ func serve(t *testing.T, c vectors.Waiters) {
 	t.Helper()
 	start := time.Now()
 	pass(t, vectors.Seconds(c.Start))
-	limiter := sendrate.NewLimiter(sendrate.Config{}, clock.System{})
+	limiter := sendrate.NewLimiter(sdk, clock.System{})
 	var mu sync.Mutex
 	granted, order := map[string]time.Duration{}, []string{}
 	cancels := map[string]context.CancelFunc{}

@@ -69,7 +69,7 @@ func columns() []column {
 				}
 			}
 		}},
-		{"Hold", func(p *play) { p.config.Controller = ratelimit.Hold }},
+		{"cut per throttle", func(p *play) { p.config.Controller = ratelimit.CutPerThrottle }},
 		{"lost connections", func(p *play) { p.loses = true }},
 		{"long polls", func(p *play) { p.op.LongPolling = true }},
 		{"nested loops", func(p *play) { p.through = throughNested }},

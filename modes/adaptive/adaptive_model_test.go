@@ -86,7 +86,7 @@ func newGame(p *model.Player) *game {
 		Standard: standard.Config{
 			Clock: clk, Random: func() float64 { return random }, QuotaInitial: new(p.IntN(60)), QuotaRefill: 3, ScopeIdle: math.MaxInt64,
 		},
-		Controller:  model.From(p, ratelimit.CutPerEvent, ratelimit.CutPerThrottle, ratelimit.Hold),
+		Controller:  model.From(p, ratelimit.FindLimit, ratelimit.CutPerThrottle),
 		NoSendWait:  p.Once(5),
 		MaxSendWait: model.From(p, 0, 0, time.Millisecond, 2*time.Second),
 		SendCost:    model.From(p, 0, 0, 0.5, 2.5),

@@ -11,6 +11,7 @@ import (
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -39,7 +40,7 @@ func operate(t *testing.T, c vectors.Operations) {
 			delay = e.Delay
 		}
 	})
-	s, err := adaptive.New(adaptive.Config{Standard: config})
+	s, err := adaptive.New(adaptive.Config{Standard: config, Controller: ratelimit.CutPerThrottle})
 	require.NoError(t, err)
 	for i, op := range c.Operations {
 		play.Sleep(t, vectors.Seconds(op.Start)-time.Since(zero))

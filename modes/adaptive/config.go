@@ -18,15 +18,15 @@ import (
 type Limiter = ratelimit.Limiter
 
 // Config describes a strategy. Its zero value is the adaptive mode of the AWS SDKs in behavior
-// v2.1, with one cut of the send rate for each congestion event. [New] returns an error for a
-// number that is negative or NaN.
+// v2.1, with another way to find the send rate. [New] returns an error for a number that is negative or
+// NaN.
 type Config struct {
 	// Standard configures the standard mode that adaptive mode is built on. Both use its Clock and
 	// Observer. See its ScopeIdle for how long a throttle matters.
 	Standard standard.Config
 
 	// Controller says how answers change the send rate of a scope. Zero means
-	// [ratelimit.CutPerEvent]; the AWS SDKs use [ratelimit.CutPerThrottle].
+	// [ratelimit.FindLimit]; the AWS SDKs use [ratelimit.CutPerThrottle].
 	Controller ratelimit.Controller
 
 	// NoSendWait refuses attempts that would have to wait for a send token.
@@ -80,7 +80,7 @@ func (c Config) limiterSince(clk clock.Clock, limit SendLimit, start time.Time) 
 // of Standard; nil if there is none.
 func (c Config) Validate() error {
 	errs := []error{c.Standard.Validate()}
-	if c.Controller > ratelimit.Hold {
+	if c.Controller > ratelimit.CutPerThrottle {
 		errs = append(errs, fmt.Errorf("adaptive: Controller %d: does not exist", c.Controller))
 	}
 	if c.MaxSendWait < 0 {

@@ -19,11 +19,11 @@ import (
 func TestNewNamesWhatIsOutOfRange(t *testing.T) {
 	t.Parallel()
 	s, err := adaptive.New(adaptive.Config{
-		Standard: standard.Config{RetryCost: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(), Controller: ratelimit.Hold + 1,
+		Standard: standard.Config{RetryCost: -1}, MaxSendWait: -1, MaxSendQueue: -2, SendCost: math.NaN(), Controller: ratelimit.CutPerThrottle + 1,
 	})
 	require.Nil(t, s)
 	for _, want := range []string{
-		"standard: RetryCost -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN", "adaptive: Controller 3",
+		"standard: RetryCost -1", "adaptive: MaxSendWait -1ns", "adaptive: MaxSendQueue -2", "adaptive: SendCost NaN", "adaptive: Controller 2",
 	} {
 		require.ErrorContains(t, err, want)
 	}

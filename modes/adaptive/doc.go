@@ -10,8 +10,8 @@
 // # Use
 //
 // [New] builds a strategy from a [Config]. The zero Config has the numbers of the AWS SDKs. Unlike
-// the AWS SDKs it cuts the send rate once for all throttles of one congestion event, see
-// [ratelimit.Controller]. Use [SendLimit] for a limit that you know in advance. The deadline of the
+// the AWS SDKs it cuts the send rate once for all throttles of one congestion event, and stays below a
+// limit that no one else uses, see [ratelimit.FindLimit]. Use [SendLimit] for a limit that you know in advance. The deadline of the
 // context and the Config fields MaxSendWait, MaxSendQueue and NoSendWait limit the wait of an
 // attempt.
 //

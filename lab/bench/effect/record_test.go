@@ -42,17 +42,26 @@ func play(t *testing.T, s scenario, c contender, seed uint64) *record {
 	synctest.Test(t, func(t *testing.T) {
 		var world bubble
 		before := cputime.Spent()
-		load := newLoad(s.Scenario, c, seed, time.Now(), &r.calls)
+		start := time.Now()
+		loads := s.loads(c, seed, start, &r.calls)
 		ctx, stop := context.WithCancel(t.Context())
-		var w waits
-		for i := range s.Clients {
-			load.Begin(ctx, &world, c.make(t, &w, seed+uint64(i)))
+		w := waits{late: s.late.draws(seed)}
+		var client sim.Client
+		for i, load := range loads {
+			if client == nil || s.hot == 0 {
+				client = c.make(t, &w, seed+uint64(i))
+			}
+			if i == s.Clients-1 && s.joins > 0 {
+				world.AfterFunc(s.joins, func() { load.Begin(ctx, &world, client) })
+			} else {
+				load.Begin(ctx, &world, client)
+			}
 		}
 		for _, p := range s.Phases {
-			_ = world.Sleep(ctx, p.From-time.Since(load.Start))
-			load.Service.Change(time.Now(), p.Conditions)
+			_ = world.Sleep(ctx, p.From-time.Since(start))
+			loads[0].Service.Change(time.Now(), p.Conditions)
 		}
-		_ = world.Sleep(ctx, s.Duration-time.Since(load.Start))
+		_ = world.Sleep(ctx, s.Duration-time.Since(start))
 		r.wakeUps, r.delayed = w.wakeUps.Load(), w.delayed.Load()
 		r.cpu = cputime.Spent() - before
 		stop()

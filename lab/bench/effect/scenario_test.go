@@ -6,11 +6,16 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
+	"github.com/awsretry/awsretry/modes/adaptive"
 )
 
 // scenario is one of the benchmarks. Its run ends when the part that counts does.
@@ -18,6 +23,14 @@ type scenario struct {
 	sim.Scenario
 	name  string
 	burst time.Duration // that the bucket of the service holds
+
+	joins time.Duration               // when the last client begins
+	last  func(own *sim.Scenario)     // the load of the last client, if it is another
+	hot   float64                     // the last client is the calls of the others to a hot key, which allows so many
+	admit func() func(time.Time) bool // makes what decides in place of the bucket
+	late  lateness                    // of those who wait for a send token
+	known adaptive.SendLimit          // to clients of awsretry
+	batch int                         // entries of a call; 0: a call has none
 }
 
 const (
@@ -74,6 +87,73 @@ func limited(rate float64, burst time.Duration) sim.Scenario {
 		Rate: rate, Burst: max(rate*burst.Seconds(), 1),
 		Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond},
 	}}
+}
+
+// loads returns the load of each client, with one service.
+func (s *scenario) loads(c contender, seed uint64, start time.Time, ended *[]*sim.Call) []*sim.Load {
+	all := newLoad(s.Scenario, c, seed, start, ended)
+	if s.admit != nil {
+		all.Service.Admit = s.admit()
+	}
+	loads := slices.Repeat([]*sim.Load{all}, s.Clients)
+	if s.last == nil {
+		return loads
+	}
+	own := s.Scenario
+	own.Clients = 1
+	s.last(&own)
+	last, note := newLoad(own, c, seed+1<<32, start, ended), all.Ended
+	last.Ended = func(call *sim.Call) {
+		call.Worker += (s.Clients - 1) * s.Workers
+		note(call)
+	}
+	if s.hot > 0 {
+		last.Service.Throttled = hotError{last.Service.Throttled}
+	} else {
+		last.Service = all.Service
+	}
+	loads[s.Clients-1] = last
+	return loads
+}
+
+// hotError is a throttle of one key of a table.
+type hotError struct{ error }
+
+func (e hotError) Unwrap() error { return e.error }
+
+func (hotError) ThrottledBy() []classify.Reason {
+	return []classify.Reason{{Reach: classify.ReachPart, Word: "TableReadKeyRangeThroughputExceeded"}}
+}
+
+// lateness is by how much those who wait for a send token wake up late, on a machine with too much to do: 90 and 99 % of
+// them by no more than so much. The zero value is never late.
+type lateness struct{ p90, p99 time.Duration }
+
+// draws returns what draws such a time, of a lognormal distribution, up to a second; nil for the zero value.
+func (l lateness) draws(seed uint64) func() time.Duration {
+	if l == (lateness{}) {
+		return nil
+	}
+	random := rand.New(rand.NewPCG(6, seed))
+	const z90, z99 = 1.2816, 2.3263 // of the normal distribution
+	sigma := math.Log(l.p99.Seconds()/l.p90.Seconds()) / (z99 - z90)
+	mu := math.Log(l.p90.Seconds()) - z90*sigma
+	return func() time.Duration {
+		return time.Duration(min(1, math.Exp(mu+sigma*random.NormFloat64())) * float64(time.Second))
+	}
+}
+
+// busyWorld is the virtual time of a client on a machine where those who wait for a send token wake up late.
+type busyWorld struct {
+	*virtual.Clock
+	late func() time.Duration
+}
+
+func (w busyWorld) Await(ctx context.Context, done <-chan struct{}) error {
+	if err := w.Clock.Await(ctx, done); err != nil {
+		return err
+	}
+	return w.Sleep(ctx, w.late())
 }
 
 // change begins a phase in which the conditions are those at first but for a change.

@@ -3,6 +3,7 @@
 package effect
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -56,7 +57,7 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 			t.Run(s.String()+"/of="+v.Name, func(t *testing.T) {
 				t.Parallel()
 				inBubble := play(t, s, named(t, v.Name), 1)
-				want, got := texts(inBubble), texts(playVirtual(t, s, 1, 0, v.New))
+				want, got := texts(inBubble), texts(playVirtual(t, s, 1, v.New))
 				for i := range want {
 					if want[i] != got[i] { // so that a failure shows one text, not all of them
 						require.Equal(t, want[i], got[i])
@@ -73,30 +74,84 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 	}
 }
 
-// playVirtual is play in virtual time, with these strategies. The last client begins so late.
-func playVirtual(
-	t *testing.T, s scenario, seed uint64, late time.Duration, make func(sim.Parts) (retry.Strategy, error),
-) *record {
+// playVirtual is play in virtual time, with these strategies.
+func playVirtual(t *testing.T, s scenario, seed uint64, make func(sim.Parts) (retry.Strategy, error)) *record {
 	t.Helper()
 	r := &record{scenario: s}
 	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
-	load := newLoad(s.Scenario, contender{}, seed, clk.Now(), &r.calls)
-	for i := range s.Clients {
-		world := clk.Beside()
-		strategy, err := make(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
-		require.NoError(t, err)
-		begin := func() { load.Begin(t.Context(), world, looped{strategy}) }
-		if i == s.Clients-1 && late > 0 {
-			clk.AfterFunc(late, begin)
+	start := clk.Now()
+	var world sim.World
+	var client sim.Client
+	loads := s.loads(contender{}, seed, start, &r.calls)
+	for i, load := range loads {
+		if client == nil || s.hot == 0 {
+			own := clk.Beside()
+			if world = own; s.late != (lateness{}) {
+				world = busyWorld{own, s.late.draws(seed + uint64(i))}
+			}
+			strategy, err := make(sim.Parts{Clock: world, Random: seeded(seed + uint64(i))})
+			require.NoError(t, err)
+			client = looped{strategy}
+			if s.batch > 0 {
+				client = batched{strategy, s.batch, load.Service, &bucket{s.Rate, s.Burst, s.Burst, start}}
+			}
+		}
+		world, client := world, client
+		begin := func() { load.Begin(t.Context(), world, client) }
+		if i == s.Clients-1 && s.joins > 0 {
+			clk.AfterFunc(s.joins, begin)
 		} else {
 			begin()
 		}
 	}
 	for _, p := range s.Phases {
-		clk.AfterFunc(p.From, func() { load.Service.Change(clk.Now(), p.Conditions) })
+		clk.AfterFunc(p.From, func() { loads[0].Service.Change(clk.Now(), p.Conditions) })
 	}
-	clk.Run(load.Start.Add(s.Duration))
+	clk.Run(start.Add(s.Duration))
 	return r
+}
+
+// batched sends a batch of entries with each call. The service counts entries, and throttles those for which there is no room.
+type batched struct {
+	strategy retry.Strategy
+	entries  int
+	service  *sim.Service
+	bucket   *bucket
+}
+
+// bucket has the tokens of entries.
+type bucket struct {
+	rate, burst, tokens float64
+	last                time.Time
+}
+
+// take takes up to n tokens.
+func (b *bucket) take(now time.Time, n int) int {
+	b.tokens, b.last = min(b.tokens+now.Sub(b.last).Seconds()*b.rate, b.burst), now
+	n = min(n, int(b.tokens))
+	b.tokens -= float64(n)
+	return n
+}
+
+func (b batched) Do(ctx context.Context, table string, attempt func(context.Context) error) error {
+	batch := retry.Batch[int]{Entries: make([]int, b.entries)}
+	_, err := retry.SendAll(ctx, b.strategy, retry.Operation{Resource: table}, batch,
+		func(ctx context.Context, entries []int) ([]retry.Sent[int], error) {
+			room := 0
+			b.service.Admit = func(now time.Time) bool { // which is asked before any other task runs
+				room = b.bucket.take(now, len(entries))
+				return room == len(entries)
+			}
+			err := attempt(ctx)
+			sent := make([]retry.Sent[int], len(entries))
+			if err != nil {
+				for i := room; i < len(sent); i++ {
+					sent[i].Err = err
+				}
+			}
+			return sent, nil
+		})
+	return err
 }
 
 // texts are how many calls of a run the end does not cut off, and these calls with all that
