@@ -31,6 +31,14 @@ type Account interface {
 	Fill() ratelimit.Rate
 }
 
+// Departures is an [Account] that wants to know when those who have waited really leave: on a busy machine that is later.
+type Departures interface {
+	// Granted is called when a caller that waits has got cost tokens. If it returns true, Left is called when that caller
+	// has woken up.
+	Granted(now time.Time, cost float64) bool
+	Left(now time.Time, cost float64)
+}
+
 // Line makes callers wait for the tokens of an [Account]. It has one queue and one timer, for the first in line, and needs
 // no goroutine. It is safe for concurrent use. Use [NewLine].
 type Line struct {
@@ -87,6 +95,7 @@ type waiter struct {
 	done    chan struct{}  // closed when it has been served or refused
 	payer   *Line          // whose account has served it
 	at      time.Time      // when that was
+	leaves  Departures     // waits for it to leave, or nil
 	refused error
 }
 
@@ -125,6 +134,11 @@ func (l *Line) Acquire(ctx context.Context, r ratelimit.Request) (at time.Time, 
 		if w.place != nil {
 			w.refuseLocked(now, w.wait, w.ends.after)
 		}
+		l.Serve(now, false)
+	}
+	if w.leaves != nil {
+		now := l.Lock()
+		w.leaveLocked(now)
 		l.Serve(now, false)
 	}
 	switch {
@@ -342,6 +356,9 @@ func (l *Line) grantLocked(now time.Time) {
 		if l.next == nil {
 			w.removeLocked(now)
 			w.payer, w.at = payer, at // not now: a cut may have come in between, and then at is after it
+			if d, ok := payer.account.(Departures); ok && d.Granted(now, w.cost) {
+				w.leaves = d
+			}
 			close(w.done)
 			continue
 		}
@@ -365,11 +382,20 @@ func (w *waiter) refuseLocked(now time.Time, wait ratelimit.Wait, reason error) 
 	close(w.done)
 }
 
+// leaveLocked tells the account that the caller has left; serveLocked must follow.
+func (w *waiter) leaveLocked(now time.Time) {
+	if w.leaves != nil {
+		w.leaves.Left(now, w.cost)
+		w.leaves = nil
+	}
+}
+
 // giveUpLocked removes a caller, if it still waits, and gives back what it has got; serveLocked must follow.
 func (w *waiter) giveUpLocked(now time.Time) {
 	if w.place != nil {
 		w.removeLocked(now)
 	}
+	w.leaveLocked(now) // first, so that there is room for what it gives
 	if w.held != nil {
 		w.held.account.Give(now, w.cost)
 	}

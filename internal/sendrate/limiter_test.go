@@ -3,6 +3,7 @@ package sendrate_test
 import (
 	"context"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -74,6 +75,47 @@ func TestSentIsNotBeforeACutThatCameFirst(t *testing.T) {
 	sent, err := limiter.Acquire(t.Context(), ratelimit.Request{})
 	require.NoError(t, err)
 	require.Equal(t, limiter.State().LastThrottle, sent)
+}
+
+// busyClock wakes those who have waited for a token late, some after their contexts have ended.
+type busyClock struct {
+	clock.System
+	late time.Duration
+}
+
+func (c busyClock) Await(ctx context.Context, done <-chan struct{}) error {
+	<-done
+	_ = c.Sleep(context.Background(), c.late)
+	return ctx.Err()
+}
+
+// A token of a known limit is paced from when the last one has left, and from when it was given back by one that has not.
+func TestTokenOfAKnownLimitKeepsItsPlaceUntilItHasLeft(t *testing.T) {
+	t.Parallel()
+	for controller, want := range map[ratelimit.Controller][]time.Duration{
+		ratelimit.FindLimit: {0, 100, 270, 510}, ratelimit.CutPerThrottle: {0, 100, 200, 370},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			start := time.Now()
+			limiter := sendrate.NewLimiter(sendrate.Config{Controller: controller, Ceiling: 10, Burst: 1}, busyClock{late: 70 * time.Millisecond})
+			var all sync.WaitGroup
+			sent := make([]time.Duration, 5)
+			for i := range sent {
+				ctx, cancel := context.WithCancel(t.Context())
+				if i == 3 {
+					cancel()
+				}
+				all.Go(func() {
+					defer cancel()
+					at, _ := limiter.Acquire(ctx, ratelimit.Request{})
+					sent[i] = at.Sub(start) / time.Millisecond
+				})
+				synctest.Wait()
+			}
+			all.Wait()
+			require.Equal(t, want, slices.Delete(sent, 3, 4))
+		})
+	}
 }
 
 // The first throttle comes while many are sending, and then each asks again as soon as it has an answer or gives up, at an

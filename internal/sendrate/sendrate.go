@@ -26,6 +26,7 @@ type SendRate struct {
 	config   Config
 	ceiling  ratelimit.Rate // math.Inf(1) if there is none
 	starting ratelimit.Rate // 0 if there is none
+	known    bool           // the ceiling is that of the service, and not only a rate to begin with
 	least    ratelimit.Rate // fill rate
 	room     float64        // the lowest capacity
 	burst    float64        // the capacity at any rate, if it is known; otherwise 0
@@ -37,11 +38,15 @@ type SendRate struct {
 	cubic    cubic
 	finder   finder
 	limited  bool
-	lastCut  time.Time // zero before the first
+	cut      bool      // there was a cut, of more than slack
+	lastCut  time.Time // slack or more; zero before the first
+	slack    float64   // the share of the ceiling that throttles have taken
+	served   bool      // something was, since the last cut
 
 	fill     ratelimit.Rate
 	capacity float64 // without a lift
 	lifted   float64 // what the first in line costs, if that is above the capacity
+	leaving  float64 // what those cost who have got tokens of a known limit and are still to leave
 
 	// What the tokens grow from. Reads do not add to a sum, because each addition rounds and a read
 	// must not prolong a wait.
@@ -60,7 +65,8 @@ type Config struct {
 	// old maximum. Zero means Ceiling; without a ceiling, nothing is limited before the first
 	// throttle.
 	StartingRate ratelimit.Rate
-	// Ceiling is the maximum send rate, in tokens per second; zero means none. If it or StartingRate is below
+	// Ceiling is the maximum send rate, in tokens per second; zero means none. A throttle at this rate takes a fiftieth
+	// of it, which fifty answers give back, unless nothing was served since the last cut or a tenth is gone. If it or StartingRate is below
 	// 1, the lowest rate is half of the lower one instead of [MinFillRate].
 	Ceiling ratelimit.Rate
 	// Burst is how many tokens the bucket holds, and has at the start, if there is a known limit. A throttle
@@ -75,6 +81,15 @@ type Config struct {
 	clocked bool // the instants are readings of a clock
 }
 
+// Constants of a known limit.
+const (
+	// slackStep is the share of a known limit that a throttle takes, and slackBack the share that an answer gives back: in
+	// balance at 2 % throttles.
+	slackStep, slackBack = 0.02, 0.0004
+	// slackMost is the most that throttles take before one is a cut: a limit that is too high is found out by the sixth.
+	slackMost = 0.1
+)
+
 // New returns a state that begins at start and ignores config.Start. With the zero time it begins
 // at the first instant that it gets.
 func New(config Config, start time.Time) SendRate {
@@ -82,6 +97,7 @@ func New(config Config, start time.Time) SendRate {
 	starting, ceiling = cmp.Or(starting, ceiling), cmp.Or(ceiling, ratelimit.Rate(math.Inf(1)))
 	s := SendRate{
 		config: config, ceiling: ceiling, starting: min(starting, ceiling),
+		known: config.Controller != ratelimit.CutPerThrottle && !math.IsInf(float64(ceiling), 1),
 		least: MinFillRate, room: max(minCapacity, limit.Amount(config.Cost)),
 		read: start, now: start, cubic: cubic{lastThrottle: start},
 		measured: measuredRate{window: start.Add(-time.Duration(start.Nanosecond()))}, // on the grid of whole seconds
@@ -110,9 +126,16 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	if r.Throttled && s.config.Controller != ratelimit.CutPerThrottle && !r.Sent.IsZero() && s.time.Of(r.Sent).Before(s.lastCut) {
 		return false // it belongs to the congestion event of the last cut
 	}
+	if r.Throttled && s.slackens() {
+		s.lastCut = now
+		s.setRate(s.fill)
+		return true
+	}
 	rate := s.rate(now, cost, measured, r.Throttled)
-	if r.Throttled {
-		s.limited, s.lastCut = true, now
+	if s.served = !r.Throttled; s.served {
+		s.slack = max(s.slack-slackBack, 0)
+	} else {
+		s.limited, s.cut, s.lastCut = true, true, now
 		if s.finder.state > doubt || s.burst > 0 { // so that no saved tokens go into an empty service
 			s.set(min(s.tokens(), s.room))
 		}
@@ -120,6 +143,19 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 	s.setRate(rate)
 	return r.Throttled
 }
+
+// slackens reports whether a throttle takes only a small part of a known limit: at that limit, if something was served since
+// the last cut, it is for a send that has left late, or chance.
+func (s *SendRate) slackens() bool {
+	if !s.known || !s.served || s.fill < s.top() || s.finder.state > doubt || s.slack > slackMost-slackStep/2 {
+		return false
+	}
+	s.slack, s.served = s.slack+slackStep, false
+	return true
+}
+
+// top returns the highest rate.
+func (s *SendRate) top() ratelimit.Rate { return ratelimit.Rate(float64(s.ceiling) * (1 - s.slack)) }
 
 // rate returns the rate after an answer at now.
 func (s *SendRate) rate(now time.Time, cost float64, measured ratelimit.Rate, throttled bool) ratelimit.Rate {
@@ -140,7 +176,7 @@ func (s *SendRate) rate(now time.Time, cost float64, measured ratelimit.Rate, th
 // measurement.
 func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	measured := s.measured.rate
-	if s.lastCut.IsZero() || measured == 0 {
+	if !s.cut || measured == 0 {
 		measured = max(measured, s.starting)
 	}
 	if !throttled {
@@ -155,11 +191,11 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 	return max(s.cubic.Throttle(now, measured), s.least)
 }
 
-// setRate changes the fill rate to rate, but at most to the ceiling, and the capacity to that of a second, or to Config.Burst; it is
+// setRate changes the fill rate to rate, but at most to the top, and the capacity to that of a second, or to Config.Burst; it is
 // at least room. The time until now fills the bucket at the old rate. Tokens above the new capacity are dropped.
 func (s *SendRate) setRate(rate ratelimit.Rate) {
 	tokens := s.tokens()
-	s.fill = limit.Amount(min(rate, s.ceiling))
+	s.fill = limit.Amount(min(rate, s.top()))
 	s.finder.rate = float64(s.fill) / s.finder.unit
 	s.capacity = max(cmp.Or(s.burst, float64(s.fill)), s.room)
 	s.set(tokens)
@@ -234,7 +270,27 @@ func (s *SendRate) Lift(now time.Time, cost float64) {
 	}
 }
 
-func (s *SendRate) limit() float64 { return max(s.capacity, s.lifted) }
+func (s *SendRate) limit() float64 { return max(max(s.capacity, s.lifted)-s.leaving, 0) }
+
+// Granted is for [limit.Departures]: a token of a known limit keeps its place in the bucket until its attempt has left, so
+// that the next one is paced from there.
+func (s *SendRate) Granted(now time.Time, cost float64) bool {
+	if !s.known || !s.limitedAt(now) {
+		return false
+	}
+	tokens := s.tokens()
+	s.leaving += cost
+	s.set(tokens)
+	return true
+}
+
+// Left is for [limit.Departures].
+func (s *SendRate) Left(now time.Time, cost float64) {
+	s.forward(now)
+	tokens := s.tokens()
+	s.leaving = max(s.leaving-cost, 0)
+	s.set(tokens)
+}
 
 // tokens returns how many there are now. Before the first rate time brings none, as in every AWS SDK.
 func (s *SendRate) tokens() float64 {

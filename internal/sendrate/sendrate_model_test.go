@@ -27,6 +27,8 @@ type rateModel struct {
 	lastThrottle                          time.Time // of the climb; the start, until there is one
 	lastCut                               time.Time // zero before the first
 	limited, cut                          bool
+	slack                                 float64
+	served                                bool // since the last cut or slack
 
 	line     [][2]float64 // requests served and seconds passed since a throttle, at each throttle since; nil before the first
 	n, spent float64      // since the last of these
@@ -104,6 +106,9 @@ func (m *rateModel) known() float64 {
 	return measured
 }
 
+// top is the highest rate.
+func (m *rateModel) top() float64 { return m.ceiling * (1 - m.slack) }
+
 // report counts a response, A04 to A07, and reports whether the rate was cut. got is the rate of a finder that is alone; NaN if
 // it is not.
 func (m *rateModel) report(t require.TestingT, now time.Time, r ratelimit.Response, got float64) (cut bool) {
@@ -114,6 +119,11 @@ func (m *rateModel) report(t require.TestingT, now time.Time, r ratelimit.Respon
 	if r.Throttled && !sdk && !m.lastCut.IsZero() && !r.Sent.IsZero() && r.Sent.Before(m.lastCut) {
 		m.refill(now)
 		return false
+	}
+	if r.Throttled && !sdk && m.served && !m.alone && m.slack < 0.09 && m.fill >= m.top() {
+		m.slack, m.served, m.lastCut = m.slack+0.02, false, now
+		m.setRate(now, m.fill)
+		return true
 	}
 	outage := !sdk && m.judge(t, now, cost, r.Throttled, got)
 	rate := m.known()
@@ -134,7 +144,9 @@ func (m *rateModel) report(t require.TestingT, now time.Time, r ratelimit.Respon
 		m.floor, m.lastThrottle = 0.7*rate, now
 		rate = max(m.floor, m.least)
 	}
-	if r.Throttled {
+	if m.served = !r.Throttled; m.served {
+		m.slack = max(m.slack-0.0004, 0)
+	} else {
 		m.limited, m.cut, m.lastCut = true, true, now
 	}
 	m.setRate(now, rate)
@@ -198,7 +210,7 @@ func (m *rateModel) climbed(seconds float64) float64 {
 // setRate is A02.
 func (m *rateModel) setRate(now time.Time, rate float64) {
 	m.refill(now)
-	m.fill = min(rate, m.ceiling)
+	m.fill = min(rate, m.top())
 	m.capacity = max(cmp.Or(m.burst, m.fill), m.room)
 	m.spend(0)
 }
@@ -259,7 +271,7 @@ func (m *rateModel) check(t require.TestingT, rate *sendrate.SendRate) {
 	requireClose(t, m.tokens, state.SendTokens, "tokens")
 	require.GreaterOrEqual(t, state.SendTokens, 0.0)
 	require.LessOrEqual(t, state.SendTokens, max(state.SendCapacity, m.lifted))
-	require.LessOrEqual(t, state.FillRate, m.ceiling)
+	require.LessOrEqual(t, state.FillRate, m.top())
 	require.Equal(t, m.lastCut, state.LastThrottle)
 }
 

@@ -101,8 +101,10 @@ type SendLimit struct {
 	// Starting is the initial rate, at least 0.01. It limits attempts from the first one on, and
 	// answers change it from there. Zero means Ceiling.
 	Starting ratelimit.Rate
-	// Ceiling is the maximum rate, at least 0.01 and at least Starting. Zero means none. After throttles
-	// the rate is below it, but no lower than half of Starting or Ceiling, or 0.5 if that is lower.
+	// Ceiling is the maximum rate, at least 0.01 and at least Starting. Zero means none. A throttle at this rate
+	// takes 2 % of it, which 50 answers give back. After a tenth, or if nothing was served since the last
+	// one, a throttle is a cut, but the rate is no lower than half of Starting or Ceiling, or 0.5 if that is lower,
+	// or 0.25 if the limit was found to be that low.
 	Ceiling ratelimit.Rate
 	// Burst is how many tokens can be saved up, at least 1, or SendCost if that is more. They are there at
 	// the start, and a throttle takes them. It needs one of the rates. Zero means those of a second, and

@@ -337,7 +337,9 @@ var bounds = map[string]figures{
 	"10 clients, R 20, burst 20":               {goodput: 0.98, throttled: 0.24, least: 0.5},
 	"hot key of 64/s, 120/s wanted, beside 180/s of R 1000":                   {goodput: 0.98, throttled: 0.02},
 	"batches of 10, 500 entries/s, burst 500":                                 {goodput: 0.98, throttled: 0.02},
+	"R 10, burst 1, known 10:1, jitter 2ms, wake-ups late by 99ms":            {goodput: 0.85, throttled: 0.05},
 	"R 20, burst 100, 200 calls at once, known 20:100, wake-ups late by 99ms": {goodput: 0.98, throttled: 0.01},
+	"R 500, 0.5 % throttled at random, known":                                 {goodput: 0.95, throttled: 0.01},
 }
 
 // TestTableOfControllers plays the table with both controllers, with -seeds from -first on, and with -v prints it: goodput
