@@ -58,14 +58,15 @@ const (
 //
 //	state        throttle, or what else         next
 //	unthrottled  any                            doubt: a line begins
-//	doubt        the 20th on one line           alone, at the slope of the line
 //	doubt        off the line                   doubt: a line begins
-//	alone        time for a probe               probing, along CUBIC's curve
-//	alone        after a raise of the limit     alone, at the limit without the raise
+//	doubt        the 20th on one line           alone, at the slope of the line
+//	doubt        any other                      doubt
+//	the last 3   nothing served before it       climbing: an outage, which leaves the limit as it was
+//	alone        not a throttle: it is time     probing, along CUBIC's curve
+//	climbing     not a throttle: it is back     probing
 //	probing      more served than it allows     climbing, to the rate of the probe
 //	probing      any other                      alone; the next probe is in twice the time
-//	climbing     the rate is back               probing
-//	the last 3   nothing served before it       climbing: an outage, which leaves the limit as it was
+//	alone        after a raise of the limit     alone, at the limit without the raise
 //	the last 3   any other, below the limit     doubt: the limit has fallen, or others share it; a line begins
 //
 // The zero value is unthrottled. It is a function of its state and the answers, and not safe for concurrent use.
@@ -89,7 +90,7 @@ type finder struct {
 	passed float64 // the rate of the last success of the probe
 
 	proven float64 // the limit without the last raise
-	raise  float64 // share by which the next raise may exceed the proven limit; 0: a count replaces the limit
+	raise  float64 // share by which the next raise may exceed the proven limit
 	held   float64 // requests served since the last raise
 }
 
@@ -144,7 +145,7 @@ func (f *finder) throttle(seconds float64) {
 	case probe && atLeast > f.limit*(1+holdMargin):
 		f.climb(f.rate)
 	case probe:
-		f.probed(f.served / seconds)
+		f.probed()
 	case f.limit > f.proven:
 		f.limit = min(f.limit, max(min(f.proven, atMost), atLeast, cubicBeta*f.proven))
 		f.proven, f.held, f.raise = f.limit, 0, holdTrial
@@ -159,18 +160,14 @@ func (f *finder) throttle(seconds float64) {
 // that passed, although the count is lower, because a part of what it allows went unused. Only a trial
 // tells. If the raise was wrong, the service has been asked for (raise - margin) * held requests too
 // many; without a throttle by then it is proven, and the next may go twice as far.
-func (f *finder) probed(count float64) {
-	if f.raise == 0 {
-		f.limit, f.proven, f.raise = count, count, 1
-	}
+func (f *finder) probed() {
 	f.held += f.served
-	limit, excess := f.limit, f.limit/f.proven-1-holdMargin
+	excess := f.limit/f.proven - 1 - holdMargin
 	if f.raise == 1 || excess <= 0 || max(excess, holdMargin)*f.held >= holdError {
-		limit = max(f.limit, min(f.limit*(1+f.raise), (1-holdMargin)*f.passed))
-		f.raise = min(1, 2*f.raise)
 		f.proven, f.held = f.limit, 0
+		f.limit = max(f.limit, min(f.limit*(1+f.raise), (1-holdMargin)*f.passed))
+		f.raise = min(1, 2*f.raise)
 	}
-	f.limit = limit
 	f.hold(2 * f.until)
 }
 
@@ -178,7 +175,7 @@ func (f *finder) probed(count float64) {
 func (f *finder) climb(limit float64) {
 	f.begin(climbing, limit)
 	f.floor, f.until = cubicBeta*f.rate, f.k
-	f.proven, f.raise, f.held = f.limit, 0, 0
+	f.proven, f.raise, f.held = f.limit, 1, 0
 }
 
 // hold stays below the limit for so many seconds and then probes.
