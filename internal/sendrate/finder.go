@@ -75,12 +75,12 @@ type finder struct {
 	least, ceiling float64 // of the rate that is held, in requests per second, as all rates here
 
 	state state
-	rate  float64 // in use
+	rate  float64 // in use at the last throttle, or since
 	line  line    // of doubt
 
 	last   time.Time // answer
 	spent  float64   // seconds since the last throttle that counts in which the rate was used
-	served float64   // requests in that time
+	served float64   // tokens in that time, and requests when it has ended
 	outage bool      // nothing was served before that throttle
 
 	limit  float64
@@ -94,34 +94,31 @@ type finder struct {
 	held   float64 // requests served since the last raise
 }
 
-// Answer counts an answer at now to an attempt of so many tokens. measured is the rate of all answers. A throttle begins a
-// congestion event. In the states after doubt it sets the rate.
-func (f *finder) Answer(now time.Time, tokens float64, measured ratelimit.Rate, throttled bool) {
-	most := f.rate
-	switch used := f.pass(now, float64(measured)/f.unit); {
+// Answer counts an answer at now to an attempt of so many tokens. fill is the rate in use, and measured that of all answers,
+// in tokens. A throttle begins a congestion event. In the states after doubt it sets the rate.
+func (f *finder) Answer(now time.Time, tokens float64, fill, measured ratelimit.Rate, throttled bool) {
+	used := fill <= holdUsed*measured
+	if used && f.state > unthrottled {
+		f.spent += now.Sub(f.last).Seconds()
+	}
+	f.last = now
+	switch {
 	case throttled:
+		f.rate, f.served = float64(fill)/f.unit, f.served/f.unit
 		f.throttle(max(f.spent, 1e-9))
+		if f.state > doubt {
+			f.advance(f.rate)
+		}
 	case !used:
-		return
+	case f.state <= doubt:
+		f.served += tokens
 	default:
 		if f.outage && f.state == climbing { // It ended between the last throttle and this answer.
 			f.spent, f.outage = f.spent/2, false
 		}
-		f.served += tokens / f.unit
-		most = holdUsed * float64(measured) / f.unit
+		f.served += tokens
+		f.advance(holdUsed * float64(measured) / f.unit)
 	}
-	if f.state > doubt {
-		f.advance(most)
-	}
-}
-
-// pass counts the time since the last answer and reports whether the rate was used in it.
-func (f *finder) pass(now time.Time, measured float64) (used bool) {
-	if used = f.rate <= holdUsed*measured; used && !f.last.IsZero() {
-		f.spent += max(now.Sub(f.last).Seconds(), 0)
-	}
-	f.last = now
-	return used
 }
 
 // throttle judges a throttle so many seconds after the last one. A count of few requests says little, so the limit falls by

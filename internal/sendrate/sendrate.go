@@ -132,9 +132,10 @@ func (s *SendRate) Report(now time.Time, r ratelimit.Response) (cut bool) {
 		return true
 	}
 	rate := s.rate(now, cost, measured, r.Throttled)
-	if s.served = !r.Throttled; s.served {
+	if s.served = !r.Throttled; s.served && s.slack > 0 {
 		s.slack = max(s.slack-slackBack, 0)
-	} else {
+	}
+	if r.Throttled {
 		s.limited, s.cut, s.lastCut = true, true, now
 		if s.finder.state > doubt || s.burst > 0 { // so that no saved tokens go into an empty service
 			s.set(min(s.tokens(), s.room))
@@ -162,7 +163,7 @@ func (s *SendRate) rate(now time.Time, cost float64, measured ratelimit.Rate, th
 	if s.config.Controller == ratelimit.CutPerThrottle {
 		return s.curve(now, throttled)
 	}
-	if s.finder.Answer(now, cost, measured, throttled); s.finder.state > doubt {
+	if s.finder.Answer(now, cost, s.fill, measured, throttled); s.finder.state > doubt {
 		return ratelimit.Rate(s.finder.rate * s.finder.unit)
 	}
 	return s.curve(now, throttled)
@@ -196,7 +197,6 @@ func (s *SendRate) curve(now time.Time, throttled bool) ratelimit.Rate {
 func (s *SendRate) setRate(rate ratelimit.Rate) {
 	tokens := s.tokens()
 	s.fill = limit.Amount(min(rate, s.top()))
-	s.finder.rate = float64(s.fill) / s.finder.unit
 	s.capacity = max(cmp.Or(s.burst, float64(s.fill)), s.room)
 	s.set(tokens)
 }
