@@ -50,27 +50,28 @@ func (s *simulation) define(f *pflag.FlagSet) {
 	conditions(f, &s.Conditions)
 	f.StringArrayVar(&s.vs, "vs", nil, "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times")
 	f.BoolVar(&s.Queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
-	f.IntVar(&s.Clients, "clients", 1, "`number` of clients, each with a retry quota and a send rate of its own")
-	f.IntVar(&s.Calls, "calls", 0, "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
+	s.Clients, s.Within = 1, 5*time.Second
+	f.Var((*countValue)(&s.Clients), "clients", "`number` of clients, each with a retry quota and a send rate of its own")
+	f.Var((*countValue)(&s.Calls), "calls", "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
 	f.StringArrayVar(&s.limits, "require", nil, "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated")
-	f.StringVar(&s.fails, "fail", "", "`share` of requests that fail, from 0 to 1; A..B plays A and draws the picture of failures from A to B (default 0)")
-	f.DurationVar(&s.outage, "outage", 0, "`time` for which all requests fail, from second 30 on (default none)")
-	f.DurationSliceVar(&s.Lose, "lose", nil, "`time` at which all connections are lost, with all requests in flight; may be repeated (default none)")
+	f.StringVar(&s.fails, "fail", "", "`share` of requests that fail, such as 0.05 or 5%; A..B plays A and draws the picture of failures from A to B (default 0)")
+	f.Var((*timeValue)(&s.outage), "outage", "`time` for which all requests fail, from second 30 on (default none)")
+	f.Var((*timesValue)(&s.Lose), "lose", "`time` at which all connections are lost, with all requests in flight; may be repeated (default none)")
 	f.StringArrayVar(&s.phases, "phase", nil, "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be repeated")
-	f.DurationVar(&s.Duration, "duration", 0, "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
-	f.DurationVar(&s.Within, "within", 5*time.Second, "`time` in which a call has to succeed to be in time")
+	f.Var((*timeValue)(&s.Duration), "duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
+	f.Var((*timeValue)(&s.Within), "within", "`time` in which a call has to succeed to be in time")
 	f.Uint64Var(&s.seed, "seed", 0, "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)")
 	f.StringVarP(&s.out, "output", "o", "", "`file` for the report as one HTML page")
 }
 
 // conditions adds flags that set conditions, whose values are the defaults. A --phase sets them too.
 func conditions(f *pflag.FlagSet, c *sim.Conditions) {
-	f.Float64Var(&c.Rate, "limit", c.Rate, "`requests/s` that the service allows")
-	f.Float64Var(&c.Burst, "burst", c.Burst, "`requests` in the bucket of the service (default one second of the limit, and at least 1)")
-	f.Float64Var(&c.Offered, "offered", c.Offered, "`calls/s` that callers want to make (default five times the limit)")
-	f.IntVar(&c.Workers, "workers", c.Workers, "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones")
+	f.Var((*rateValue)(&c.Rate), "limit", "`requests/s` that the service allows")
+	f.Var((*numberValue)(&c.Burst), "burst", "`requests` in the bucket of the service (default one second of the limit, and at least 1)")
+	f.Var((*rateValue)(&c.Offered), "offered", "`calls/s` that callers want to make (default five times the limit)")
+	f.Var((*countValue)(&c.Workers), "workers", "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones")
 	f.Var((*latency)(&c.Latency), "latency", "`time` of an answer, or two times A..B")
-	f.DurationVar(&c.Timeout, "timeout", c.Timeout, "`time` that a client waits for the answer to an attempt (default forever)")
+	f.Var((*timeValue)(&c.Timeout), "timeout", "`time` that a client waits for the answer to an attempt (default forever)")
 }
 
 // latency is the shortest and the longest time of an answer, as A..B.
@@ -162,13 +163,13 @@ const points = 21
 // parseFail reads --fail: the share of the run, and those of the picture.
 func (s *simulation) parseFail() (err error) {
 	from, to, both := strings.Cut(cmp.Or(s.fails, "0"), "..")
-	if s.Fail, err = strconv.ParseFloat(from, 64); err != nil {
-		return errors.New("must be a share such as 0.1, or two such as 0..0.5")
+	if s.Fail, err = parseShare(from); err != nil {
+		return errors.New("must be a share such as 0.1 or 10%, or two such as 0..0.5")
 	}
 	first, last := 0.0, 1.0
 	if both {
 		first = s.Fail
-		if last, err = strconv.ParseFloat(to, 64); err != nil || !(first < last && last <= 1) {
+		if last, err = parseShare(to); err != nil || first >= last {
 			return errors.New("the second share must be above the first one, and at most 1")
 		}
 	}
@@ -252,8 +253,8 @@ func (s *simulation) change(now *sim.Conditions, text string) error {
 	flagsOf := func(c *sim.Conditions) *pflag.Flag {
 		var f pflag.FlagSet
 		conditions(&f, c)
-		f.Float64Var(&c.Fail, "fail", c.Fail, "")
-		f.Float64Var(&c.Throttle, "throttle", c.Throttle, "")
+		f.Var((*shareValue)(&c.Fail), "fail", "")
+		f.Var((*shareValue)(&c.Throttle), "throttle", "")
 		return f.Lookup(key)
 	}
 	flag := flagsOf(now)

@@ -21,7 +21,8 @@ type result struct {
 	variants []*variant
 }
 
-// answer returns the result in a few sentences: on the calls with the settings, and on the variants that do not keep up.
+// answer returns the result in a few sentences: on the calls with the settings, on the variants that do not keep up, and on how
+// each variant differs.
 func (res *result) answer() string {
 	of := map[string]sim.Row{}
 	for _, row := range sim.Rows(res.variants[0].runs) {
@@ -66,6 +67,9 @@ func (res *result) answer() string {
 	}
 	if len(late) > 0 {
 		said += " Calls do not keep up with " + strings.Join(late, " and ") + ": fewer end than callers want."
+	}
+	for _, c := range res.compare() {
+		said += " " + c.String()
 	}
 	return said
 }
@@ -145,7 +149,7 @@ func (res *result) json() any {
 	}
 	return map[string]any{
 		"version": res.version, "seeds": res.seeds(), "duration_s": plain(res.Duration.Seconds()), "limit_per_s": plain(res.Rate),
-		"within_s": plain(res.Within.Seconds()), "answer": res.answer(), "variants": variants,
+		"within_s": plain(res.Within.Seconds()), "answer": res.answer(), "comparisons": res.compare(), "variants": variants,
 	}
 }
 

@@ -113,7 +113,7 @@ func (res *result) played() (all []page.Fact) {
 		if slices.Contains([]string{"", "0s", "false"}, value) || value == "0" && name != "workers" {
 			continue
 		}
-		if unit, _ := pflag.UnquoteUsage(f); f.Value.Type() == "float64" {
+		if unit, _ := pflag.UnquoteUsage(f); f.Value.Type() == "rate" || f.Value.Type() == "number" {
 			value += " " + unit
 		}
 		all = append(all, page.Fact{Name: name, Value: value})

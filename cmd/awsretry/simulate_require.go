@@ -44,8 +44,14 @@ func parseRequirement(text string) (requirement, error) {
 	r.figure = slices.IndexFunc(rows, func(row sim.Row) bool { return row.Key == name || row.Name == name })
 	if r.figure < 0 {
 		var names []string
+		near := words.Near(name)
 		for _, row := range rows {
 			names = append(names, row.Key)
+			near.Add(row.Key)
+			near.Add(row.Name)
+		}
+		if best := near.Best(); len(best) > 0 {
+			return r, fmt.Errorf("%q is no figure; did you mean %s?", name, best[0])
 		}
 		return r, fmt.Errorf("%q is no figure: %s", name, strings.Join(names, ", "))
 	}

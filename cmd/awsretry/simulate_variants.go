@@ -13,6 +13,7 @@ import (
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/words"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -45,7 +46,7 @@ func (c *call) variants(s *simulation) ([]*variant, error) {
 			}
 		}
 		found, err := v.resolve(c.query(s.question, c.service))
-		if invalid, ok := errors.AsType[*config.ValueError](err); ok && i > 0 && invalid.Origin.Name == v.place {
+		if i > 0 && ofPlace(err, v.place) {
 			return nil, usageError(lint.Text(err))
 		}
 		if err != nil {
@@ -134,8 +135,18 @@ func (v *variant) set(key, value string) (err error) {
 	case "timeout":
 		v.AttemptTimeout, err = positive(value)
 	default:
+		near := words.Near(key)
+		for _, known := range strings.Fields("standard adaptive cut-per-throttle v2.0 v2.1 max_attempts=N max_backoff=D min_delay=D max_elapsed=D " +
+			"quota_capacity=N send_limit=RATE:BURST deadline=D timeout=D") {
+			name, _, _ := strings.Cut(known, "=")
+			near.Add(name)
+		}
+		meant := ""
+		if best := near.Best(); len(best) > 0 {
+			meant = "; did you mean " + best[0] + "?"
+		}
 		return errors.New("must be standard, adaptive, cut-per-throttle, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
-			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D")
+			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D" + meant)
 	}
 	v.settings = append(v.settings, page.Setting{Name: key, Value: value, Origin: v.place})
 	return err
@@ -149,13 +160,19 @@ func positive(text string) (time.Duration, error) {
 	return d, nil
 }
 
+// ofPlace reports whether an error is about a value that was given there.
+func ofPlace(err error, place string) bool {
+	invalid, ok := errors.AsType[*config.ValueError](err)
+	return ok && invalid.Origin.Name == place
+}
+
 // resolve reads the settings of the variant, and returns the findings.
 func (v *variant) resolve(query config.Query) ([]lint.Diagnostic, error) {
 	if v.behavior != "" {
 		query.Given = ofBehavior(v.behavior)
 	}
 	query.Given = append(query.Given, v.given...)
-	s, err := lint.Resolve(query)
+	s, err := lint.Examine(query)
 	if err != nil {
 		return nil, err
 	}

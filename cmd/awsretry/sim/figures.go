@@ -13,16 +13,19 @@ type Figures struct {
 	// FailedShare is of the calls, ThrottledShare of the attempts.
 	FailedShare    float64 `json:"failed_share" name:"failed" unit:"%"`
 	ThrottledShare float64 `json:"throttled_share" name:"throttled" unit:"%"`
-	// A latency is the time from the beginning of a call to its end. LatencyP50 and LatencyP99 are of calls that succeed.
+	// A latency is the time from the beginning of a call that succeeds to its end.
 	LatencyP50 float64 `json:"latency_p50_s" name:"p50" unit:"s"`
 	LatencyP99 float64 `json:"latency_p99_s" name:"p99" unit:"s"`
+	LatencyMax float64 `json:"latency_max_s" name:"max" unit:"s"`
 	// WithinShare is the share of the calls wanted in the window that begin and succeed in time. It leaves out the
 	// Undecided: calls that are open at the end of the run and may still succeed in time.
 	WithinShare float64 `json:"within_share" name:"within" unit:"%"`
-	// Offered is how many calls a second callers want to make, Begun how many begin, and Goodput how many succeed.
-	Offered float64 `json:"offered_per_s" name:"offered/s"`
-	Begun   float64 `json:"begun_per_s" name:"begun/s"`
-	Goodput float64 `json:"goodput_per_s" name:"goodput/s"`
+	// Offered is how many calls a second callers want to make, Begun how many begin, Goodput how many succeed, and Requests how many
+	// attempts they take, with those of calls that fail.
+	Offered  float64 `json:"offered_per_s" name:"offered/s"`
+	Begun    float64 `json:"begun_per_s" name:"begun/s"`
+	Goodput  float64 `json:"goodput_per_s" name:"goodput/s"`
+	Requests float64 `json:"requests_per_s" name:"requests/s"`
 	// OfLimit is the goodput as a share of what the service allows, and OfPossible as a share of what callers want or the
 	// service allows, whichever is less.
 	OfLimit    float64 `json:"goodput_of_limit" name:"of limit" unit:"%"`
@@ -42,10 +45,10 @@ type Figures struct {
 	AttemptsPerCall float64 `json:"attempts_per_call" name:"attempts/call"`
 	// DelayPerCall is the mean part of a latency spent waiting for backoff and send tokens.
 	DelayPerCall float64 `json:"delay_per_call_s" name:"delay/call" unit:"s"`
-	// LatencyMax is of all calls, FailedP50 and FailedP99 are of those that fail.
-	LatencyMax float64 `json:"latency_max_s" name:"max" unit:"s"`
-	FailedP50  float64 `json:"failed_p50_s" name:"failed p50" unit:"s"`
-	FailedP99  float64 `json:"failed_p99_s" name:"failed p99" unit:"s"`
+	// FailedP50, FailedP99 and FailedMax are the times of calls that fail.
+	FailedP50 float64 `json:"failed_p50_s" name:"failed p50" unit:"s"`
+	FailedP99 float64 `json:"failed_p99_s" name:"failed p99" unit:"s"`
+	FailedMax float64 `json:"failed_max_s" name:"failed max" unit:"s"`
 	// Recover is how long after the last change of service or load the successes return, for five seconds, to 90 % of their
 	// level in the ten seconds before the first change, or of what is possible if that is less. It does not apply if nothing
 	// changes, if nothing succeeded before, or if they do not return in the run.

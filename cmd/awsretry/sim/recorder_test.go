@@ -47,7 +47,7 @@ func TestRecorderCountsTheCallsThatEndInTheWindow(t *testing.T) {
 	require.InDelta(t, 0.25, got.NoQuotaShare, 1e-9)
 	require.InDelta(t, 5.0/4, got.AttemptsPerCall, 1e-9)
 	require.InDelta(t, 1.0/5, got.ThrottledShare, 1e-9)
-	require.Equal(t, []float64{12, 12, 5, 5, 12}, []float64{got.LatencyP50, got.LatencyP99, got.FailedP50, got.FailedP99, got.LatencyMax})
+	require.Equal(t, []float64{12, 12, 12, 5, 5, 5}, []float64{got.LatencyP50, got.LatencyP99, got.LatencyMax, got.FailedP50, got.FailedP99, got.FailedMax})
 	require.InDelta(t, 0, got.WithinShare, 1e-9, "one of the calls that began from second 30 to 84 succeeds, after twelve seconds")
 	require.InDelta(t, (0+4+0+10)/4.0, got.DelayPerCall, 1e-9)
 	require.Len(t, got.Bins, 100)
