@@ -96,7 +96,7 @@ func (c *call) root() *cobra.Command {
 	f.StringVar(&c.service, "service", "", "`service` whose defaults to use, or that a failure is from, such as dynamodb")
 	f.BoolVar(&c.json, "json", false, "print JSON, one object per line")
 	completes(root, "service", serviceNames)
-	root.AddCommand(c.explainCommand(), c.lintCommand(), c.profilesCommand(), c.classifyCommand(), c.simulateCommand(), c.versionCommand())
+	root.AddCommand(c.explainCommand(), c.lintCommand(), c.profilesCommand(), c.classifyCommand(), c.simulateCommand(), c.whyCommand(), c.versionCommand())
 	root.InitDefaultHelpCmd()
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {

@@ -6,6 +6,7 @@
 //	awsretry profiles       what AWS tools see in the shared files
 //	awsretry classify       whether a failure is retried, and which classifier decided
 //	awsretry simulate       what settings do to the calls of a program
+//	awsretry why            what the text of an error says, and what to do
 //	awsretry completion SHELL  a script that lets a shell complete commands, flags and profiles
 //	awsretry version        the version of the command
 //

@@ -68,10 +68,11 @@ func (res *result) answer() string {
 	if len(late) > 0 {
 		said += " Calls do not keep up with " + strings.Join(late, " and ") + ": fewer end than callers want."
 	}
+	sentences := []string{said}
 	for _, c := range res.compare() {
-		said += " " + c.String()
+		sentences = append(sentences, c.String())
 	}
-	return said
+	return strings.Join(sentences, " ")
 }
 
 // table has a row for each figure that applies to at least one of the variants, and a column for each variant.

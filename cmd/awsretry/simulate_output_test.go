@@ -42,16 +42,16 @@ func TestSimulateAnswersInSentences(t *testing.T) {
 			"Calls do not keep up with max_attempts=10,min_delay=10s,max_backoff=200s: fewer end than callers want. max_attempts=10,min_delay=10s,max_backoff=200s: 100 % fewer requests.\n",
 		"--phase 0s:workers=0 --seed 1 --vs v2.0": "With the settings, no call has ended in the time that counts. Calls do not keep up with the settings and v2.0: fewer end than callers want. " +
 			"v2.0: no difference beyond that of the seeds.\n",
-		"--seed 1 --offered 40 --vs timeout=1ms":  "With the settings, 0 % of the calls fail, and 40.1 a second succeed of 40 that callers want. " +
+		"--seed 1 --offered 40 --vs timeout=1ms": "With the settings, 0 % of the calls fail, and 40.1 a second succeed of 40 that callers want. " +
 			"timeout=1ms: 100 % of the calls fail, none with the settings.\n",
 		"--limit 500 --offered 100 --fail 20% --workers 0 --seed 1 --vs max_attempts=10": "They fail for want of attempts (0.678 %). " +
 			"max_attempts=10: no call fails, 0.678 % with the settings; p99 21.7 ms longer.\n",
 		"--limit 6000/min --offered 100/s --seed 1 --fail 60% --vs max_attempts=1": "max_attempts=1: 60.5 % of the calls fail, 59.6 % with the settings; 5.02 % fewer requests; p99 491 ms shorter.\n",
-		"--seed 1 --offered 40 --timeout 1ms":     "They fail for want of quota (",
-		calls + "20":                              "With the settings, 200 calls are done after ",
-		calls + "20 --workers 0":                  "With the settings, 200 calls are done after ",
-		calls + "1 --duration 60s":                "With the settings, the 200 calls are not done after 1m0s, and 0 % of those that are fail.",
-		calls + "20 --fail 1":                     "100 % of them fail. They fail for want of quota (",
+		"--seed 1 --offered 40 --timeout 1ms":                                      "They fail for want of quota (",
+		calls + "20":                                                               "With the settings, 200 calls are done after ",
+		calls + "20 --workers 0":                                                   "With the settings, 200 calls are done after ",
+		calls + "1 --duration 60s":                                                 "With the settings, the 200 calls are not done after 1m0s, and 0 % of those that are fail.",
+		calls + "20 --fail 1":                                                      "100 % of them fail. They fail for want of quota (",
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

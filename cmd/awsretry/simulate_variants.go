@@ -136,7 +136,7 @@ func (v *variant) set(key, value string) (err error) {
 		v.AttemptTimeout, err = positive(value)
 	default:
 		near := words.Near(key)
-		for _, known := range strings.Fields("standard adaptive cut-per-throttle v2.0 v2.1 max_attempts=N max_backoff=D min_delay=D max_elapsed=D " +
+		for known := range strings.FieldsSeq("standard adaptive cut-per-throttle v2.0 v2.1 max_attempts=N max_backoff=D min_delay=D max_elapsed=D " +
 			"quota_capacity=N send_limit=RATE:BURST deadline=D timeout=D") {
 			name, _, _ := strings.Cut(known, "=")
 			near.Add(name)
