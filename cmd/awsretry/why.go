@@ -22,8 +22,8 @@ func (c *call) whyCommand() *cobra.Command {
 	var q question
 	var text string
 	cmd := c.command("why", "what the text of an error says: what ended the call, what decided, and what to do",
-		"The text is an argument or standard input: an error of awsretry or of aws-sdk-go-v2, or a line\nof a log with either.",
-		`awsretry why 'retry: client-side: retry quota exhausted: last error: ... (2 attempts)'`, true,
+		"The text is an argument or standard input: an error of awsretry or of\naws-sdk-go-v2, or a line of a log with either.",
+		`awsretry why 'exceeded maximum number of attempts, 3, ...'`, true,
 		func(context.Context) error { return c.why(q, text) })
 	cmd.Use = "why [TEXT]"
 	cmd.Args = func(_ *cobra.Command, args []string) error {
