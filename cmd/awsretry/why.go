@@ -21,7 +21,7 @@ import (
 func (c *call) whyCommand() *cobra.Command {
 	var q question
 	var text string
-	cmd := c.command("why", "what the text of an error says: what ended the call, what decided, and what to do",
+	cmd := c.command("why", "what the text of an error says, and what to do",
 		"The text is an argument or standard input: an error of awsretry or of\naws-sdk-go-v2, or a line of a log with either.",
 		`awsretry why 'exceeded maximum number of attempts, 3, ...'`, true,
 		func(context.Context) error { return c.why(q, text) })
