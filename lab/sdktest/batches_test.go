@@ -438,9 +438,9 @@ func TestThrottledTransactionsAreHeard(t *testing.T) {
 				}
 				client := dynamodb.NewFromConfig(cfg)
 				item := dynamotypes.TransactWriteItem{Put: &dynamotypes.Put{TableName: aws.String("orders"), Item: map[string]dynamotypes.AttributeValue{}}}
-				input := &dynamodb.TransactWriteItemsInput{TransactItems: slices.Repeat([]dynamotypes.TransactWriteItem{item}, items)}
-				calls := &crew{workers: 6, call: func(ctx context.Context) error {
-					_, err := client.TransactWriteItems(ctx, input)
+				all := slices.Repeat([]dynamotypes.TransactWriteItem{item}, items)
+				calls := &crew{workers: 6, call: func(ctx context.Context) error { // the client writes a token into the input
+					_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: all})
 					return err
 				}}
 				work(t, 0, length, service.forget, calls)
