@@ -3,6 +3,8 @@ package tools
 import (
 	"cmp"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/awsretry/awsretry/config"
@@ -38,13 +40,32 @@ func Open(src config.Sources, pair *sharedfile.Pair) *Comparison {
 // refusals, it reports each file that a tool refuses, also if awsretry refuses each profile.
 func (c *Comparison) Differences(every, refusals bool, report func(Difference)) {
 	for _, t := range all() {
-		b := &beside{Comparison: c, tool: t, report: report, refusals: refusals}
+		b := &beside{Comparison: c, tool: t, report: report, refusals: refusals, found: map[Place]placed{}}
 		b.read()
-		b.selection()
 		if every {
 			b.profiles()
 		}
+		b.selection()
+		for _, d := range slices.SortedFunc(maps.Values(b.found), placed.compare) {
+			report(d.Difference)
+		}
 	}
+}
+
+// OfSDK returns what aws-sdk-go-v2 reads for a setting of a profile in the files, or of a variable. The text is empty if
+// it is as if the setting were not there. ok is false if the SDK refuses the value.
+func (c *Comparison) OfSDK(key, profile, variable string) (text string, ok bool) {
+	i := settingOf(key)
+	if variable != "" {
+		given, _ := c.env.lookup(variable)
+		return goText(i, value{text: given}, 10)
+	}
+	b := &beside{Comparison: c, tool: all()[0]}
+	b.read()
+	if p := b.its.profiles[profile]; p != nil && p.values[i].set {
+		return goText(i, p.values[i], 0)
+	}
+	return "", b.its.refuse == nil
 }
 
 // beside compares one tool with awsretry.
@@ -53,6 +74,7 @@ type beside struct {
 	tool
 	report   func(Difference)
 	refusals bool
+	found    map[Place]placed // What is to be reported, by its reason.
 
 	its       *reading
 	elsewhere [2]bool // The tool reads another file.
@@ -121,7 +143,7 @@ func (b *beside) part(file int8, offset int32, own, its step) {
 func (b *beside) selection() {
 	mine, ours := own(), own().of(b.own, b.env)
 	its, values := b.of(b.its, b.env), b.env.settings()
-	if b.lenient && ours.state == missing || ours.state == refused && ours.refusal.File == nowhere {
+	if ours.state == missing && (b.lenient || its.state != found) || ours.state == refused && ours.refusal.File == nowhere {
 		return // The error of awsretry is about a variable.
 	}
 	if !ours.differs(its) {
@@ -130,24 +152,17 @@ func (b *beside) selection() {
 		}
 		return
 	}
-	before, told := b.report, false
-	b.report = func(d Difference) {
-		told = true
-		before(d)
-	}
-	b.variables(values)
-	b.paths()
+	told := b.variables(values)
+	told = b.paths() || told
 	at, used := b.selects(b.env), mine.selects(b.env)
 	switch {
 	case at.name != used.name:
 		b.named(at, used)
 	case its.state == missing && b.own.profiles[at.name] == nil:
 		b.tell(at.variable, "a profile that no file has is refused")
-	}
-	if !told {
+	case !told:
 		b.outcomes(used.name, ours, its)
 	}
-	b.report = before
 }
 
 // tell reports what the tool makes of a variable.
@@ -155,21 +170,26 @@ func (b *beside) tell(variable, text string) {
 	b.report(Difference{Variable: variable, Tool: b.name, Text: text})
 }
 
-// variables compares what the variables set.
-func (b *beside) variables(values [2]value) {
-	empty := &reading{profiles: map[string]*profile{"": {}}}
+// variables compares what the variables set, and reports whether that differs.
+func (b *beside) variables(values [2]value) (differ bool) {
+	const name = sharedfile.DefaultProfile
+	empty := &reading{profiles: map[string]*profile{name: {}}}
 	for i, v := range values {
 		var only [2]value
 		only[i] = v
-		its, ours := b.judge(empty, "", &only), ownJudge(empty, "", &only)
+		its, ours := b.judge(empty, name, &only), ownJudge(empty, name, &only)
+		if !v.set || !its.differs(ours) {
+			continue
+		}
+		differ = true
 		switch {
-		case !v.set || !its.differs(ours):
 		case its.state == refused:
 			b.tell(variables[i], refusesValue)
 		default:
 			b.tell(variables[i], "the value is "+shown(i, its.texts[i]))
 		}
 	}
+	return differ
 }
 
 // shown returns a value as a finding shows it. A mode that no tool knows may be any text.
@@ -183,17 +203,25 @@ func shown(i int, text string) string {
 	return text
 }
 
-func (b *beside) paths() {
+// paths reports which files the tool finds elsewhere.
+func (b *beside) paths() (differ bool) {
 	for i, elsewhere := range b.elsewhere {
 		if !elsewhere {
 			continue
 		}
 		text := "the path is taken as it is"
-		if b.empty {
-			text = "the path is another one, as it is empty or has a '$' or the name of a user"
+		switch path, _ := b.env.lookup(pathVariables[i]); {
+		case path == "":
+			text = "an empty path is that of no file"
+		case b.empty && strings.Contains(path, "$"):
+			text = "'$' stands for a variable in a path"
+		case b.empty:
+			text = "a name behind ~ stands for the home directory of that user"
 		}
 		b.tell(pathVariables[i], text)
+		differ = true
 	}
+	return differ
 }
 
 func (b *beside) named(its, ours selected) {
@@ -212,6 +240,10 @@ func (b *beside) profiles() {
 	if b.elsewhere != [2]bool{} {
 		return
 	}
+	if b.its.refuse != nil { // It would refuse any other profile too.
+		b.refuse(*b.its.refuse, "the file")
+		return
+	}
 	for name := range b.own.profiles {
 		b.profile(name)
 	}
@@ -222,14 +254,15 @@ func (b *beside) profiles() {
 	}
 }
 
-// isOfKind reports whether the name of a profile is that of a section of another kind, as nobody uses such a profile.
+// isOfKind reports whether the name of a profile is that of a section of another kind, as nobody uses such a
+// profile.
 func isOfKind(name string) bool {
 	for _, kind := range [...]string{"profile", "sso-session", "services"} {
 		if rest, ok := strings.CutPrefix(name, kind); ok && rest != "" && strings.IndexByte(" \t.", rest[0]) >= 0 {
 			return true
 		}
 	}
-	return false
+	return name == allSections
 }
 
 func (b *beside) profile(name string) {

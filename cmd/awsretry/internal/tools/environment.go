@@ -32,6 +32,14 @@ func all() []tool {
 	}
 }
 
+// Names returns the names of the tools in that order.
+func Names() (names []string) {
+	for _, t := range all() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
 // own is awsretry.
 func own() tool {
 	return tool{judge: ownJudge, profile: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}}
@@ -76,6 +84,9 @@ var variables = [...]string{mode: sharedfile.EnvRetryMode, attempts: sharedfile.
 // of returns what a tool makes of the profile that it selects.
 func (t tool) of(r *reading, env environment) outcome {
 	s, values := t.selects(env), env.settings()
+	if r.refuse == nil && r.profiles[s.name] == nil && s.asked && !t.lenient {
+		return outcome{state: missing}
+	}
 	o := t.judge(r, s.name, &values)
 	if o.state == missing && (!s.asked || t.lenient) {
 		o.state = found

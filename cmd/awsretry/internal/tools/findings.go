@@ -1,8 +1,10 @@
 package tools
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // otherSection is the reason where a tool and awsretry read each line alike.
@@ -43,13 +45,12 @@ func (b *beside) value(name string, i int, ours, its outcome) {
 			b.tellAt(mine.Place, "the value is "+shown(i, its.texts[i]), reason{cure: cures[i]})
 		}
 	case theirs.set:
-		why := theirs.how
+		why := otherSection
 		switch {
-		case why != "":
+		case theirs.shared:
+			why = "a key of [DEFAULT] counts in every profile of the file"
 		case mine.set && theirs.File < mine.File:
 			why = "the config file wins over the credentials file"
-		default:
-			why = otherSection
 		}
 		b.tellAt(theirs.Place, keys[i]+" is taken from here", reason{why: why})
 	case mine.set:
@@ -59,18 +60,26 @@ func (b *beside) value(name string, i int, ours, its outcome) {
 
 // refuse reports a refusal.
 func (b *beside) refuse(r refusal, what string) {
-	b.tellAt(r.Place, what+" is refused: "+r.why, reason{cure: r.cure})
+	what += " is refused: " + r.why
+	if strings.HasPrefix(r.why, refusesValue) {
+		what = r.why
+	}
+	b.tellAt(r.Place, what, reason{cure: r.cure, refuses: true})
 }
 
 // reason is why a tool reads a line differently, and what to do about it.
-type reason struct{ why, cure string }
+type reason struct {
+	why, cure string
+	refuses   bool // What is told says the reason already, unless it is further up.
+}
 
-// tellAt reports what the tool makes of a line. If it and awsretry parted there or further up, that is the reason.
+// tellAt says what the tool makes of a line. If it and awsretry parted there or further up, that is the reason. Of all
+// that has one reason, the first is reported.
 func (b *beside) tellAt(at Place, what string, because reason) {
 	if at.File == nowhere {
 		return
 	}
-	f := &b.files[at.File]
+	f, root := &b.files[at.File], at
 	line := f.line(at.Offset)
 	i, inRun := slices.BinarySearchFunc(b.runs[at.File], at.Offset, func(r run, offset int32) int {
 		switch {
@@ -82,12 +91,15 @@ func (b *beside) tellAt(at Place, what string, because reason) {
 		return 0
 	})
 	if dropped := b.its.dropped[at.File]; dropped != nil {
-		because = reason{"line " + strconv.Itoa(f.line(dropped.Offset)) + " empties the file: " + dropped.why, dropped.cure}
+		because = reason{why: "line " + strconv.Itoa(f.line(dropped.Offset)) + " empties the file: " + dropped.why, cure: dropped.cure}
 	} else if inRun {
 		r := b.runs[at.File][i]
-		because = r.reason(f)
-		if root := f.line(r.start); root != line {
-			because.why = "in line " + strconv.Itoa(root) + " " + because.why
+		root.Offset = r.start
+		if above := f.line(r.start); above != line && (b.its.refuse == nil || b.name != Go) { // It crashes anywhere.
+			because = r.reason(f)
+			because.why = "in line " + strconv.Itoa(above) + " " + because.why
+		} else if !because.refuses {
+			because = r.reason(f)
 		}
 	}
 	if because.why != "" {
@@ -96,7 +108,19 @@ func (b *beside) tellAt(at Place, what string, because reason) {
 	if because.cure != "" {
 		what += " (" + because.cure + ")"
 	}
-	b.report(Difference{File: int(at.File), Line: line, Tool: b.name, Text: what})
+	if first, there := b.found[root]; !there || at.Offset < first.at {
+		b.found[root] = placed{at.Offset, Difference{File: int(at.File), Line: line, Tool: b.name, Text: what}}
+	}
+}
+
+// placed is a difference and where it is.
+type placed struct {
+	at int32
+	Difference
+}
+
+func (d placed) compare(other placed) int {
+	return cmp.Or(cmp.Compare(d.File, other.File), cmp.Compare(d.at, other.at), cmp.Compare(d.Text, other.Text))
 }
 
 // reason says why a tool and awsretry part at a line.
@@ -106,29 +130,29 @@ func (r run) reason(f *ownFile) reason {
 	own, its := r.own, r.its
 	switch {
 	case its.kind == part && own.kind == part:
-		return reason{"the line belongs to another value", "start the lines above in one column"}
+		return reason{why: "the line belongs to another value", cure: "start the lines above in one column"}
 	case its.kind == part:
-		return reason{"the line belongs to the value that begins in line " + strconv.Itoa(f.line(its.of)), "start it in the first column"}
+		return reason{why: "the line belongs to the value that begins in line " + strconv.Itoa(f.line(its.of)), cure: "start it in the first column"}
 	case its.kind == header && own.kind == header && its.profile == "":
-		return reason{"the header is that of no profile", alone}
+		return reason{why: "the header is that of no profile", cure: alone}
 	case its.kind == header && own.kind == header && own.profile == "":
-		return reason{"the header is that of a profile", alone}
+		return reason{why: "the header is that of a profile", cure: alone}
 	case its.kind == header && own.kind == header:
-		return reason{"the header is that of another profile", alone}
+		return reason{why: "the header is that of another profile", cure: alone}
 	case its.kind == header:
-		return reason{"a header begins", alone}
+		return reason{why: "a header begins", cure: alone}
 	case own.kind == header:
-		return reason{"the header does not count, so the section above goes on", alone}
+		return reason{why: "the header does not count, so the section above goes on", cure: alone}
 	case its.kind == property && own.kind == property && own.setting > 0:
-		return reason{"the key is another one", "write " + keys[own.setting-1] + " in lower case, and nothing else before the '='"}
+		return reason{why: "the key is another one", cure: "write " + keys[own.setting-1] + " in lower case, and nothing else before the '='"}
 	case its.kind == property && own.kind == property:
-		return reason{"the key is " + keys[max(its.setting, 1)-1], assigns}
+		return reason{why: "the key is " + keys[max(its.setting, 1)-1], cure: assigns}
 	case own.kind == nothing:
-		return reason{"a CR ends the line above", "write LF, or CR and LF"}
+		return reason{why: "a CR ends the line above", cure: "write LF, or CR and LF"}
 	case its.kind == property:
-		return reason{"the line is a property of its own", assigns}
+		return reason{why: "the line is a property of its own", cure: assigns}
 	case its.kind == nothing:
-		return reason{"the line is a comment", assigns}
+		return reason{why: "the line is a comment", cure: assigns}
 	}
-	return reason{"the line is skipped", assigns}
+	return reason{why: "the line is skipped", cure: assigns}
 }

@@ -228,29 +228,29 @@ func goJudge(r *reading, name string, env *[2]value) (o outcome) {
 	} else if bad := r.goChain(name, nil); bad != nil {
 		return outcome{state: refused, refusal: *bad}
 	} else {
-		o, _ = r.profiles[name].goValues()
+		o = r.profiles[name].goValues()
 	}
 	for i, v := range env {
-		switch text, ok := goVariable(i, v); {
-		case !ok:
+		switch text, ok := goText(i, v, 10); {
+		case v.text != "" && !ok:
 			return v.refusing(refusesValue, cures[i])
-		case text != "":
+		case v.text != "" && text != "":
 			o.texts[i], o.at[i] = text, v.Place
 		}
 	}
 	return o
 }
 
-// goVariable returns what a variable sets. In it, a number has base 10.
-func goVariable(i int, v value) (text string, ok bool) {
-	if i == mode || v.text == "" {
-		return v.text, v.text == "" || v.text == "standard" || v.text == "adaptive"
+// goText returns what a value sets. In a file, the prefix of a number says which base it has, so the base is 0 there.
+func goText(i int, v value, base int) (text string, ok bool) {
+	if i == mode {
+		return v.text, !v.more && (v.text == "standard" || v.text == "adaptive")
 	}
-	n, err := strconv.ParseInt(v.text, 10, 64)
+	n, err := strconv.ParseInt(v.text, base, 64)
 	if n != 0 {
 		text = strconv.FormatInt(n, 10)
 	}
-	return text, err == nil
+	return text, err == nil && !v.more
 }
 
 const refusesValue = "the value is refused"
@@ -258,24 +258,19 @@ const refusesValue = "the value is refused"
 // cures are what to do about a value of each setting.
 var cures = [...]string{mode: "write standard or adaptive, in lower case and without quotes", attempts: "write a whole number from 1 in plain digits"}
 
-// goValues returns the values of the file. In a file, a prefix says which base a number has.
-func (p *profile) goValues() (o outcome, bad *refusal) {
-	if v := p.values[attempts]; v.set {
-		n, err := strconv.ParseInt(v.text, 0, 64)
-		if err != nil || v.more {
-			bad = &refusal{}
-			*bad = v.refusing(refusesValue, cures[attempts]).refusal
-		} else if o.at[attempts] = v.Place; n != 0 {
-			o.texts[attempts] = strconv.FormatInt(n, 10)
+// goValues returns the values of the file.
+func (p *profile) goValues() (o outcome) {
+	for i, v := range p.values {
+		text, ok := goText(i, v, 0)
+		switch {
+		case !v.set:
+		case !ok:
+			return v.refusing(refusesValue, cures[i])
+		default:
+			o.texts[i], o.at[i] = text, v.Place
 		}
 	}
-	if v := p.values[mode]; v.set {
-		if o.texts[mode], o.at[mode] = v.text, v.Place; v.more || v.text != "standard" && v.text != "adaptive" {
-			bad = &refusal{}
-			*bad = v.refusing(refusesValue, cures[mode]).refusal
-		}
-	}
-	return o, bad
+	return o
 }
 
 // maxChain is how many profiles a chain of source_profile may have that is looked at.
@@ -287,8 +282,11 @@ func (r *reading) goChain(name string, seen []string) *refusal {
 	if name == "" {
 		return &refusal{p.head, "the profile has no name", "give it one"}
 	}
-	if _, bad := p.goValues(); p.refuse != nil || bad != nil {
-		return firstOf(p.refuse, bad)
+	if p.refuse != nil {
+		return p.refuse
+	}
+	if bad := p.goValues(); bad.state == refused {
+		return &bad.refusal
 	}
 	text := func(key string) string { return p.credentials[key].text }
 	refuse := func(why string, keys ...string) *refusal {
@@ -336,10 +334,6 @@ func (r *reading) goChain(name string, seen []string) *refusal {
 		return refuse("sso_session has no section", "sso_session")
 	}
 	return nil
-}
-
-func firstOf(all ...*refusal) *refusal {
-	return all[slices.IndexFunc(all, func(r *refusal) bool { return r != nil })]
 }
 
 func (p *profile) hasKeys() bool {

@@ -91,6 +91,7 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 				p.values[settingOf(s.Key)] = value{Place: Place{int8(i), files[i].starts[s.Line-1]}, set: true, text: s.Text}
 			}
 		}
+		pair.Files[i].Sections = nil
 	}
 	return r
 }

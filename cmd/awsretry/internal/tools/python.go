@@ -82,7 +82,7 @@ func (p *pythonFile) line(line string, offset int32) {
 	indent := utf8.RuneCountInString(line[:len(line)-len(left)])
 	if p.above.there && indent > p.level {
 		s.kind, s.of = part, p.above.place.Offset
-		p.further(text)
+		p.further(text, offset)
 	} else {
 		p.level = indent
 		if end := strings.LastIndexByte(text, ']'); text[0] == '[' && end > 1 {
@@ -102,7 +102,7 @@ func (p *pythonFile) line(line string, offset int32) {
 }
 
 // further adds a line to the value above.
-func (p *pythonFile) further(text string) {
+func (p *pythonFile) further(text string, offset int32) {
 	v := &p.above
 	if v.kept != nil {
 		v.kept.more = true
@@ -119,7 +119,7 @@ func (p *pythonFile) further(text string) {
 		}
 		if !strings.Contains(item, "=") && strings.TrimFunc(item, pythonSpace) != "" {
 			v.bad = true
-			p.note(&p.group, v.place.Offset, "a line below an empty value has no '='", "write key = value in each of the indented lines")
+			p.note(&p.group, offset, "a line below an empty value has no '='", "write key = value in each of the indented lines")
 			return
 		}
 	}
@@ -255,7 +255,7 @@ func (p *profile) inherit(from *profile) {
 	for i, v := range from.values {
 		if v.set && !p.values[i].set {
 			p.values[i] = v
-			p.values[i].how = "a key of [DEFAULT] counts in every profile of the file"
+			p.values[i].shared = true
 		}
 	}
 }

@@ -74,10 +74,10 @@ func settingOf(key string) int {
 // value is the value of a key.
 type value struct {
 	Place
-	set  bool
-	more bool // It has further lines, which are not kept.
-	text string
-	how  string // Why the value counts in a section that it does not stand in, or empty.
+	set    bool
+	more   bool // It has further lines, which are not kept.
+	shared bool // It stands in another section, whose keys count in all.
+	text   string
 }
 
 // profile is what a reader keeps of a profile.
