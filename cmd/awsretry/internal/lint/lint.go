@@ -243,3 +243,12 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 
 // Text returns the text of an error without the name of the package config, which means nothing to a user of the command.
 func Text(err error) string { return strings.TrimPrefix(err.Error(), "config: ") }
+
+// Uses returns what each tool reads for the profile in use. The errors are those of [Files].
+func Uses(src config.Sources) ([]tools.Use, error) {
+	var r report
+	if err := r.open(src); err != nil {
+		return nil, err
+	}
+	return r.tools.Uses(), nil
+}
