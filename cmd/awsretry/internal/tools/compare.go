@@ -36,14 +36,17 @@ func Open(src config.Sources, pair *sharedfile.Pair) *Comparison {
 	return c
 }
 
-// Differences reports what the tools read differently for the profile in use, and with every, for all profiles. With
-// refusals, it reports each file that a tool refuses, also if awsretry refuses each profile.
+// Differences reports what the tools read differently for the profile in use, with the variables and without them, and
+// with every, for all profiles. With refusals, it reports each file that a tool refuses, also if awsretry refuses each
+// profile.
 func (c *Comparison) Differences(every, refusals bool, report func(Difference)) {
 	for _, t := range all() {
 		b := &beside{Comparison: c, tool: t, report: report, refusals: refusals, found: map[Place]placed{}}
 		b.read()
 		if every {
 			b.profiles()
+		} else if b.elsewhere == [2]bool{} {
+			b.profile(own().selects(c.env).name)
 		}
 		b.selection()
 		for _, d := range slices.SortedFunc(maps.Values(b.found), placed.compare) {
@@ -182,12 +185,11 @@ func (b *beside) variables(values [2]value) (differ bool) {
 			continue
 		}
 		differ = true
-		switch {
-		case its.state == refused:
-			b.tell(variables[i], refusesValue)
-		default:
-			b.tell(variables[i], "the value is "+shown(i, its.texts[i]))
+		text := refusesValue
+		if its.state != refused {
+			text = "the value is " + shown(i, its.texts[i])
 		}
+		b.tell(variableOf(i), text)
 	}
 	return differ
 }
@@ -210,7 +212,7 @@ func (b *beside) paths() (differ bool) {
 			continue
 		}
 		text := "the path is taken as it is"
-		switch path, _ := b.env.lookup(pathVariables[i]); {
+		switch path, _ := b.env.lookup(pathVariableOf(i)); {
 		case path == "":
 			text = "an empty path is that of no file"
 		case b.empty && strings.Contains(path, "$"):
@@ -218,7 +220,7 @@ func (b *beside) paths() (differ bool) {
 		case b.empty:
 			text = "a name behind ~ stands for the home directory of that user"
 		}
-		b.tell(pathVariables[i], text)
+		b.tell(pathVariableOf(i), text)
 		differ = true
 	}
 	return differ
@@ -254,8 +256,7 @@ func (b *beside) profiles() {
 	}
 }
 
-// isOfKind reports whether the name of a profile is that of a section of another kind, as nobody uses such a
-// profile.
+// isOfKind reports whether the name of a profile is that of a section of another kind.
 func isOfKind(name string) bool {
 	for _, kind := range [...]string{"profile", "sso-session", "services"} {
 		if rest, ok := strings.CutPrefix(name, kind); ok && rest != "" && strings.IndexByte(" \t.", rest[0]) >= 0 {

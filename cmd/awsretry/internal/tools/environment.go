@@ -72,14 +72,12 @@ func (t tool) selects(env environment) selected {
 
 // settings returns what the variables set.
 func (e environment) settings() (values [2]value) {
-	for i, name := range variables {
-		text, set := e.lookup(name)
+	for i := range values {
+		text, set := e.lookup(variableOf(i))
 		values[i] = value{Place: Place{File: nowhere}, set: set, text: text}
 	}
 	return values
 }
-
-var variables = [...]string{mode: sharedfile.EnvRetryMode, attempts: sharedfile.EnvMaxAttempts}
 
 // of returns what a tool makes of the profile that it selects.
 func (t tool) of(r *reading, env environment) outcome {
@@ -151,7 +149,7 @@ func (t tool) opens(env environment, pair *sharedfile.Pair, open func(path strin
 	for i := range pair.Files {
 		f := &pair.Files[i]
 		texts[i] = f.Raw
-		text, set := env.lookup(pathVariables[i])
+		text, set := env.lookup(pathVariableOf(i))
 		if f.ByCode || !set || text == "" && !t.empty {
 			continue
 		}
@@ -166,7 +164,10 @@ func (t tool) opens(env environment, pair *sharedfile.Pair, open func(path strin
 	return texts, elsewhere
 }
 
-var pathVariables = [...]string{sharedfile.EnvConfigFile, sharedfile.EnvCredentialsFile}
+// pathVariableOf returns the variable for the path of a file.
+func pathVariableOf(file int) string {
+	return [...]string{sharedfile.EnvConfigFile, sharedfile.EnvCredentialsFile}[file]
+}
 
 // isHomeOf reports whether a tool takes the name behind ~ for that of a user.
 func isHomeOf(t tool, path string) bool {

@@ -24,14 +24,14 @@ func (b *beside) outcomes(name string, ours, its outcome) {
 	default:
 		for i := range ours.texts {
 			if ours.state == refused || ours.texts[i] != its.texts[i] {
-				b.value(name, i, ours, its)
+				b.value(name, i, its)
 			}
 		}
 	}
 }
 
 // value reports why a tool has another value of a setting.
-func (b *beside) value(name string, i int, ours, its outcome) {
+func (b *beside) value(name string, i int, its outcome) {
 	var mine, theirs value
 	if p := b.own.profiles[name]; p != nil {
 		mine = p.values[i]
@@ -41,8 +41,8 @@ func (b *beside) value(name string, i int, ours, its outcome) {
 	}
 	switch {
 	case theirs.set && mine.set && theirs.Place == mine.Place:
-		if text, err := Accept(keys[i], mine.text); err != nil || text != its.texts[i] {
-			b.tellAt(mine.Place, "the value is "+shown(i, its.texts[i]), reason{cure: cures[i]})
+		if text, err := Accept(keyOf(i), mine.text); err != nil || text != its.texts[i] {
+			b.tellAt(mine.Place, "the value is "+shown(i, its.texts[i]), reason{cure: cureOf(i)})
 		}
 	case theirs.set:
 		why := otherSection
@@ -52,9 +52,9 @@ func (b *beside) value(name string, i int, ours, its outcome) {
 		case mine.set && theirs.File < mine.File:
 			why = "the config file wins over the credentials file"
 		}
-		b.tellAt(theirs.Place, keys[i]+" is taken from here", reason{why: why})
+		b.tellAt(theirs.Place, keyOf(i)+" is taken from here", reason{why: why})
 	case mine.set:
-		b.tellAt(mine.Place, keys[i]+" is not taken from here", reason{why: otherSection})
+		b.tellAt(mine.Place, keyOf(i)+" is not taken from here", reason{why: otherSection})
 	}
 }
 
@@ -144,9 +144,9 @@ func (r run) reason(f *ownFile) reason {
 	case own.kind == header:
 		return reason{why: "the header does not count, so the section above goes on", cure: alone}
 	case its.kind == property && own.kind == property && own.setting > 0:
-		return reason{why: "the key is another one", cure: "write " + keys[own.setting-1] + " in lower case, and nothing else before the '='"}
+		return reason{why: "the key is another one", cure: "write " + keyOf(int(own.setting)-1) + " in lower case, and nothing else before the '='"}
 	case its.kind == property && own.kind == property:
-		return reason{why: "the key is " + keys[max(its.setting, 1)-1], cure: assigns}
+		return reason{why: "the key is " + keyOf(max(int(its.setting), 1)-1), cure: assigns}
 	case own.kind == nothing:
 		return reason{why: "a CR ends the line above", cure: "write LF, or CR and LF"}
 	case its.kind == property:

@@ -25,9 +25,15 @@ type goValue struct {
 	kept                *value // If it is kept.
 }
 
-// goCredentials are the keys that can make the SDK refuse a profile.
-var goCredentials = strings.Fields("aws_access_key_id aws_secret_access_key role_arn source_profile credential_source " +
-	"credential_process web_identity_token_file sso_session sso_region sso_account_id sso_role_name sso_start_url")
+// isSource reports whether a key names where credentials come from.
+func isSource(key string) bool {
+	switch key {
+	case "source_profile", "credential_source", "credential_process", "web_identity_token_file",
+		"sso_session", "sso_region", "sso_account_id", "sso_role_name", "sso_start_url":
+		return true
+	}
+	return false
+}
 
 func readGoFile(file int8, text string, trace tracer) *goFile {
 	g := &goFile{file: file, trace: trace, sections: map[string]*profile{}}
@@ -106,7 +112,7 @@ func (g *goFile) property(line, left string, s *step) {
 	if i := settingOf(key); i >= 0 {
 		s.setting = int8(i + 1)
 		g.current.values[i], g.above.kept = v, &g.current.values[i]
-	} else if slices.Contains(goCredentials, key) {
+	} else if key == "role_arn" || key == keyID || key == secretKey || isSource(key) {
 		if g.current.credentials == nil {
 			g.current.credentials = map[string]value{}
 		}
@@ -194,8 +200,9 @@ func (p *profile) merge(stronger *profile) {
 			p.values[i] = v
 		}
 	}
+	pair := stronger.credentials[keyID].set && stronger.credentials[secretKey].set
 	for key, v := range stronger.credentials {
-		if _, pair := stronger.credentials[otherHalf[key]]; otherHalf[key] != "" && !pair {
+		if (key == keyID || key == secretKey) && !pair {
 			continue
 		}
 		if p.credentials == nil {
@@ -205,17 +212,18 @@ func (p *profile) merge(stronger *profile) {
 	}
 }
 
-// otherHalf has the keys that only count together.
-var otherHalf = map[string]string{"aws_access_key_id": "aws_secret_access_key", "aws_secret_access_key": "aws_access_key_id"}
+// The keys that count together only.
+const keyID, secretKey = "aws_access_key_id", "aws_secret_access_key"
 
 func (p *profile) halfAPair() *refusal {
-	for half, other := range otherHalf {
-		v, ok := p.credentials[half]
-		if _, pair := p.credentials[other]; ok && !pair {
-			return &refusal{v.Place, "half a pair of aws_access_key_id and aws_secret_access_key", "add the other half"}
-		}
+	id, secret := p.credentials[keyID], p.credentials[secretKey]
+	if id.set == secret.set {
+		return nil
 	}
-	return nil
+	if secret.set {
+		id = secret
+	}
+	return &refusal{id.Place, "half a pair of aws_access_key_id and aws_secret_access_key", "add the other half"}
 }
 
 // goJudge says what aws-sdk-go-v2 makes of a profile. A bad value in a file is refused even if a variable overrides it.
@@ -233,7 +241,7 @@ func goJudge(r *reading, name string, env *[2]value) (o outcome) {
 	for i, v := range env {
 		switch text, ok := goText(i, v, 10); {
 		case v.text != "" && !ok:
-			return v.refusing(refusesValue, cures[i])
+			return v.refusing(refusesValue, cureOf(i))
 		case v.text != "" && text != "":
 			o.texts[i], o.at[i] = text, v.Place
 		}
@@ -255,9 +263,6 @@ func goText(i int, v value, base int) (text string, ok bool) {
 
 const refusesValue = "the value is refused"
 
-// cures are what to do about a value of each setting.
-var cures = [...]string{mode: "write standard or adaptive, in lower case and without quotes", attempts: "write a whole number from 1 in plain digits"}
-
 // goValues returns the values of the file.
 func (p *profile) goValues() (o outcome) {
 	for i, v := range p.values {
@@ -265,7 +270,7 @@ func (p *profile) goValues() (o outcome) {
 		switch {
 		case !v.set:
 		case !ok:
-			return v.refusing(refusesValue, cures[i])
+			return v.refusing(refusesValue, cureOf(i))
 		default:
 			o.texts[i], o.at[i] = text, v.Place
 		}
@@ -337,13 +342,13 @@ func (r *reading) goChain(name string, seen []string) *refusal {
 }
 
 func (p *profile) hasKeys() bool {
-	return p.credentials["aws_access_key_id"].text != "" && p.credentials["aws_secret_access_key"].text != ""
+	return p.credentials[keyID].text != "" && p.credentials[secretKey].text != ""
 }
 
 // hasCredentials reports whether a profile can be a source of credentials. Used again, its own source does not count.
 func (p *profile) hasCredentials(again bool) bool {
-	for _, key := range goCredentials[3:] {
-		if p.credentials[key].text != "" && (key != "source_profile" || !again) {
+	for key, v := range p.credentials {
+		if isSource(key) && v.text != "" && (key != "source_profile" || !again) {
 			return true
 		}
 	}

@@ -182,7 +182,7 @@ func jsJudge(r *reading, name string, env *[2]value) (o outcome) {
 	return o
 }
 
-// jsEmpty stands for the empty mode of a variable, which is a mode that nobody knows.
+// jsEmpty stands for the empty mode of a variable, which is no known mode.
 const jsEmpty = "(empty)"
 
 // jsNumber is the beginning of a text that parseInt reads.

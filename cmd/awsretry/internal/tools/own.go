@@ -125,7 +125,7 @@ func ownJudge(r *reading, name string, env *[2]value) (o outcome) {
 		if !v.set {
 			continue
 		}
-		text, err := Accept(keys[i], v.text)
+		text, err := Accept(keyOf(i), v.text)
 		if err != nil {
 			return outcome{state: refused, refusal: refusal{Place: v.Place}}
 		}

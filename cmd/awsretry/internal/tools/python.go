@@ -284,7 +284,7 @@ func pythonJudge(modes ...string) func(r *reading, name string, env *[2]value) o
 				text, ok = pythonInt(v.text)
 			}
 			if !ok || v.more {
-				return v.refusing(refusesValue, cures[i])
+				return v.refusing(refusesValue, cureOf(i))
 			}
 			o.texts[i], o.at[i] = text, v.Place
 		}

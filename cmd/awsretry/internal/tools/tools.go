@@ -10,6 +10,7 @@
 package tools
 
 import (
+	"slices"
 	"unicode"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
@@ -58,17 +59,25 @@ const (
 	attempts
 )
 
-var keys = [...]string{mode: sharedfile.RetryMode, attempts: sharedfile.MaxAttempts}
-
 // settingOf returns which retry setting a key is, or a negative number.
 func settingOf(key string) int {
-	switch key {
-	case keys[mode]:
-		return mode
-	case keys[attempts]:
-		return attempts
+	return slices.Index([]string{mode: sharedfile.RetryMode, attempts: sharedfile.MaxAttempts}, key)
+}
+
+// of returns the text for a setting.
+func of(i int, ofMode, ofAttempts string) string {
+	if i == mode {
+		return ofMode
 	}
-	return -1
+	return ofAttempts
+}
+
+// keyOf, variableOf and cureOf return the key of a setting, its variable, and what to do about a bad value.
+func keyOf(i int) string      { return of(i, sharedfile.RetryMode, sharedfile.MaxAttempts) }
+func variableOf(i int) string { return of(i, sharedfile.EnvRetryMode, sharedfile.EnvMaxAttempts) }
+
+func cureOf(i int) string {
+	return of(i, "write standard or adaptive, in lower case and without quotes", "write a whole number from 1 in plain digits")
 }
 
 // value is the value of a key.

@@ -2,6 +2,9 @@ package tools
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -23,9 +26,7 @@ func opened(f vectors.ToolFiles) *Comparison {
 		}
 	}
 	env := map[string]string{"HOME": "/h"}
-	for key, text := range f.Env {
-		env[key] = text
-	}
+	maps.Copy(env, f.Env)
 	src := config.Sources{FS: world.On("linux", tree), LookupEnv: world.LookupIn(env)}
 	return Open(src, sharedfile.Open(sharedfile.Sources(src)))
 }
@@ -78,4 +79,38 @@ func TestReadersReadWhatEachToolReads(t *testing.T) {
 			}
 		}
 	}
+}
+
+// For a file twice as long each reader allocates about twice as much: it builds nothing of
+// sections times keys, and adds no text to a text in a loop.
+func TestReadersTakeMemoryInProportionToTheSizeOfTheFile(t *testing.T) {
+	for name, text := range map[string]func(n int) string{
+		"sections below [DEFAULT]": func(n int) string {
+			return "[DEFAULT]\n" + numbered("k%d = 1\n", n) + numbered("[profile %d]\nmax_attempts = 010\n", n)
+		},
+		"one value of many lines":    func(n int) string { return "[default]\nmax_attempts = 1\n" + strings.Repeat("  x\n", n) },
+		"one group of many lines":    func(n int) string { return "[default]\nmax_attempts =\n" + strings.Repeat("  x = 1\n", n) },
+		"a CR in place of each LF":   func(n int) string { return strings.Repeat("[default]\rmax_attempts = 1\r", n) },
+		"profiles that are a chain":  func(n int) string { return numbered("[profile %[1]d]\nrole_arn = a\nsource_profile = %[1]d0\n", n) },
+		"headers that are malformed": func(n int) string { return "[default]\n" + strings.Repeat("[profile a\nmax_attempts = 1\n", n) },
+	} {
+		bytes := func(n int) uint64 {
+			c := opened(vectors.ToolFiles{Config: &vectors.ToolFile{Text: text(n)}})
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			c.Differences(true, true, func(Difference) {})
+			runtime.ReadMemStats(&after)
+			return after.TotalAlloc - before.TotalAlloc
+		}
+		require.Less(t, bytes(800), 3*bytes(400), name)
+	}
+}
+
+// numbered returns a text n times, with the numbers from 0 in it.
+func numbered(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
 }

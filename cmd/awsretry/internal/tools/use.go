@@ -40,7 +40,7 @@ func (c *Comparison) Uses() (uses []Use) {
 		case found:
 			for i, setting := range [...]**Read{mode: &use.Mode, attempts: &use.Attempts} {
 				if o.texts[i] != "" {
-					*setting = b.readAt(shown(i, o.texts[i]), variables[i], o.at[i])
+					*setting = b.readAt(shown(i, o.texts[i]), variableOf(i), o.at[i])
 				}
 			}
 		}
@@ -55,7 +55,7 @@ func (b *beside) readAt(text, variable string, at Place) *Read {
 		return &Read{Value: text, Variable: variable}
 	}
 	if b.elsewhere[at.File] { // The lines are those of another file.
-		return &Read{Value: text, Variable: pathVariables[at.File]}
+		return &Read{Value: text, Variable: pathVariableOf(int(at.File))}
 	}
 	return &Read{Value: text, File: b.pair.Files[at.File].Path, Line: b.files[at.File].line(at.Offset)}
 }
