@@ -81,7 +81,7 @@ func TestReadersReadWhatEachToolReads(t *testing.T) {
 	}
 }
 
-// For a file twice as long each reader allocates about twice as much: it builds nothing of
+// For a file four times as long each reader allocates about four times as much: it builds nothing of
 // sections times keys, and adds no text to a text in a loop.
 func TestReadersTakeMemoryInProportionToTheSizeOfTheFile(t *testing.T) {
 	for name, text := range map[string]func(n int) string{
@@ -102,7 +102,7 @@ func TestReadersTakeMemoryInProportionToTheSizeOfTheFile(t *testing.T) {
 			runtime.ReadMemStats(&after)
 			return after.TotalAlloc - before.TotalAlloc
 		}
-		require.Less(t, bytes(800), 3*bytes(400), name)
+		require.Less(t, bytes(2000), 8*bytes(500), name)
 	}
 }
 
