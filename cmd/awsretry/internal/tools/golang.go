@@ -279,7 +279,7 @@ func (p *profile) goValues() (o outcome) {
 }
 
 // maxChain is how many profiles a chain of source_profile may have that is looked at.
-const maxChain = 50
+const maxChain = 10
 
 // goChain says why a profile, or one that its source_profile leads to, is refused.
 func (r *reading) goChain(name string, seen []string) *refusal {
