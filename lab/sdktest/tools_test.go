@@ -19,6 +19,12 @@ import (
 // SDK that reads them otherwise is seen here.
 func TestExplainToolsSaysWhatTheSDKReads(t *testing.T) {
 	t.Parallel()
+	sources, err := filepath.Glob("../../cmd/awsretry/internal/tools/*.go")
+	require.NoError(t, err)
+	for _, source := range sources { // So that a result of other sources does not count as one of these.
+		_, err := os.Stat(source)
+		require.NoError(t, err)
+	}
 	dir := t.TempDir()
 	program, file := filepath.Join(dir, "awsretry"), filepath.Join(dir, "config")
 	built, err := exec.CommandContext(t.Context(), "go", "build", "-C", filepath.Join("..", "..", "cmd", "awsretry"), "-o", program, ".").CombinedOutput()
@@ -40,11 +46,11 @@ func oddFile(random *rand.Rand) string {
 		"s3 =", "  a = b", "note = ''", "  more", "\tx", "note = '", "region = x", "\u00a0max_attempts = 4", "= x", "junk", "# c", "  ; c", "",
 		"aws_access_key_id = a", "source_profile = x", "role_arn = a", "\r", "max_attempts = 3\r", "\uFEFF",
 	}
-	text := lines[random.IntN(4)] + "\n"
+	chosen := []string{lines[random.IntN(4)]}
 	for range 2 + random.IntN(5) {
-		text += lines[random.IntN(len(lines))] + "\n"
+		chosen = append(chosen, lines[random.IntN(len(lines))])
 	}
-	return text
+	return strings.Join(chosen, "\n") + "\n"
 }
 
 // inSDK returns what the SDK reads: mode/attempts, or that it refuses the file or the profile.
