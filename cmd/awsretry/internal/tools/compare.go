@@ -45,7 +45,7 @@ func (c *Comparison) Differences(every, refusals bool, report func(Difference)) 
 		b.read()
 		if every {
 			b.profiles()
-		} else if b.elsewhere == [2]bool{} {
+		} else {
 			b.profile(own().selects(c.env).name)
 		}
 		b.selection()
@@ -239,10 +239,7 @@ func (b *beside) named(its, ours selected) {
 
 // profiles compares all profiles, without the variables.
 func (b *beside) profiles() {
-	if b.elsewhere != [2]bool{} {
-		return
-	}
-	if b.its.refuse != nil { // It would refuse any other profile too.
+	if b.elsewhere == [2]bool{} && b.its.refuse != nil { // It would refuse any other profile too.
 		b.refuse(*b.its.refuse, "the file")
 		return
 	}
@@ -274,7 +271,11 @@ func (b *beside) profile(name string) {
 			return
 		}
 	}
-	if ours.differs(its) {
+	switch {
+	case !ours.differs(its):
+	case b.elsewhere != [2]bool{}:
+		b.paths()
+	default:
 		b.outcomes(name, ours, its)
 	}
 }
