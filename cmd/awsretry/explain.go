@@ -9,16 +9,20 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/tools"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/forecast"
+	"github.com/awsretry/awsretry/internal/words"
 	"github.com/awsretry/awsretry/retry"
 )
 
 func (c *call) explainCommand() *cobra.Command {
 	var q question
+	var others bool
 	cmd := c.command("explain", "what the settings are, where each came from, and what they do", "",
-		"awsretry explain --profile prod --service dynamodb", true, func(context.Context) error { return c.explain(q) })
+		"awsretry explain --profile prod --service dynamodb", true, func(context.Context) error { return c.explain(q, others) })
 	q.define(c, cmd)
+	cmd.Flags().BoolVar(&others, "tools", false, "print what other AWS tools read here, each value with its place")
 	return cmd
 }
 
@@ -47,6 +51,7 @@ type explanation struct {
 	Strategy    strategyNumbers                `json:"strategy"`
 	Files       []config.FileStatus            `json:"files"`
 	Diagnostics []lint.Diagnostic              `json:"diagnostics"`
+	Tools       []tools.Use                    `json:"tools,omitempty"`
 	Error       *failure                       `json:"error,omitempty"`
 }
 
@@ -69,10 +74,18 @@ type byKind[T any] struct {
 }
 
 // explain resolves the settings, and prints them and their effect.
-func (c *call) explain(q question) error {
-	report, refused := lint.Examine(c.query(q, c.service))
+func (c *call) explain(q question, others bool) error {
+	query := c.query(q, c.service)
+	report, refused := lint.Examine(query)
 	if report == nil {
 		return refused
+	}
+	var uses []tools.Use
+	if others {
+		var err error
+		if uses, err = lint.Uses(query.Sources); err != nil {
+			return err
+		}
 	}
 	settings := report.Settings
 	strategy, err := awsretry.New(settings)
@@ -85,7 +98,7 @@ func (c *call) explain(q question) error {
 		answer := explanation{
 			Profile: settings.Profile, RetryMode: settings.RetryMode,
 			MaxAttempts: settings.MaxAttempts, Behavior: settings.Behavior,
-			Strategy: numbers(plan), Files: settings.Files, Diagnostics: report.Diagnostics,
+			Strategy: numbers(plan), Files: settings.Files, Diagnostics: report.Diagnostics, Tools: uses,
 		}
 		if refused != nil {
 			answer.Error = new(describe(refused))
@@ -97,11 +110,30 @@ func (c *call) explain(q question) error {
 			show(c.out, "  ", d)
 		}
 	}
+	if err == nil && !c.json {
+		c.showUses(uses)
+	}
 	if err == nil && refused != nil {
 		c.complain(refused)
 		err = errBad
 	}
 	return err
+}
+
+// showUses prints what the tools read.
+func (c *call) showUses(uses []tools.Use) {
+	if len(uses) > 0 {
+		fmt.Fprintln(c.out, "\nTools")
+	}
+	for _, use := range uses {
+		text := fmt.Sprintf("%-14s", use.Tool)
+		if use.Refused != nil {
+			text += "refused: " + use.Refused.String()
+		} else {
+			text += "retry_mode " + use.Mode.String() + ", max_attempts " + use.Attempts.String()
+		}
+		fmt.Fprintln(c.out, "  "+words.Escaped(text))
+	}
 }
 
 // query returns the query for a question.

@@ -129,6 +129,8 @@ func TestOutput(t *testing.T) {
 		{name: "classify-help", args: "classify -h"},
 		{name: "explain-prod", args: "explain --profile prod", files: bothFiles(), env: map[string]string{"AWS_MAX_ATTEMPTS": " +010 "}},
 		{name: "explain-prod-json", args: "explain --profile prod --json", files: bothFiles(), env: map[string]string{"AWS_MAX_ATTEMPTS": " +010 "}},
+		{name: "explain-tools", args: "explain --profile prod --tools", files: bothFiles()},
+		{name: "explain-tools-json", args: "explain --tools --json", files: unusualFiles()},
 		{name: "explain-dynamodb", args: "explain --service dynamodb", files: configFile("[default]\nmax_attempts = 4\n"), env: map[string]string{"AWS_RETRY_MODE": "adaptive"}},
 		{name: "explain-v20", args: "explain --behavior v2.0 --service dynamodb"},
 		{name: "explain-escapes", args: "explain", files: unusualFiles()},

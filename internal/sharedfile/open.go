@@ -49,6 +49,7 @@ func Open(s Sources) *Pair {
 			err = failed.Err // The path is in f.
 		}
 		f.Err = err
+		f.Raw = data
 		f.Data, f.BOM = strings.CutPrefix(data, "\uFEFF")
 		f.Valid = utf8.ValidString(f.Data)
 		if f.UTF16 = isUTF16(data); f.UTF16 {

@@ -47,6 +47,7 @@ type File struct {
 	Variable string // The variable that has named the file, or empty.
 	Err      error  // Why the file was not read: fs.ErrNotExist if it is missing.
 
+	Raw   string // The data as it was read.
 	Data  string // Without a byte-order mark.
 	BOM   bool
 	Valid bool // The data is UTF-8 from end to end.

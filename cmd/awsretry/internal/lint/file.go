@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"slices"
 	"strconv"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/words"
@@ -21,11 +18,8 @@ type file struct {
 	found map[string]kept // The findings by code.
 	line  int32           // The number of the line at hand, or 0 for the file as a whole.
 
-	start   int32 // The line of the last header that is not malformed.
-	named   bool  // It has a name.
-	kept    bool  // Its section is looked at line by line.
-	refused bool  // A line was reported that makes the file unreadable for botocore.
-	unused  int   // How many other profiles have retry settings.
+	start  int32 // The line of the last header that is not malformed.
+	unused int   // How many other profiles have retry settings.
 }
 
 // opened adds the findings about files that were named but do not exist, or that exist but cannot be read, and about
@@ -37,7 +31,6 @@ func (r *report) opened(severity Severity) {
 	}
 	for i := range r.files {
 		x := &r.files[i]
-		x.noteIf(errors.Is(x.Err, sharedfile.ErrDirectory), toolGo, "a directory in the place of a file is refused")
 		x.line = 1
 		d := Diagnostic{Severity: severity, File: x.Path}
 		switch missing := errors.Is(x.Err, fs.ErrNotExist); {
@@ -51,17 +44,11 @@ func (r *report) opened(severity Severity) {
 			d.Code, d.Message = codeMalformedLine, sharedfile.UTF16.String()+"; the file counts as empty"
 			x.add(d)
 		}
-		x.noteIf(x.UTF16 && !x.Valid, python, "UTF-16"+unreadable)
-		x.noteIf(x.BOM, python, "the byte-order mark"+unreadable)
-		first, _, _ := strings.Cut(x.Data, "\n")
-		x.noteIf(x.BOM && strings.HasPrefix(sharedfile.Trim(first), "["), toolGo, "the section below the byte-order mark is lost")
 	}
 }
 
 func (x *file) look(at *sharedfile.Pass) {
 	x.line = at.Number
-	x.noteIf((at.Kind == sharedfile.Header || at.Kind == sharedfile.Comment) && strings.Contains(at.Text, "\r"), python, endsAtCR)
-	x.noteIf(at.Kind != sharedfile.Malformed && !x.Valid && !utf8.ValidString(at.Text), python, "a comment that is not UTF-8"+unreadable)
 	switch at.Kind {
 	case sharedfile.Header:
 		x.header(at)
@@ -69,13 +56,9 @@ func (x *file) look(at *sharedfile.Pass) {
 		x.malformed(&at.Line)
 	case sharedfile.Comment:
 	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
-		// Below a header without a name no section is kept.
-		x.noteIf(at.Header == "" && x.pair.All && oneQuote(at.Split()), toolGo, crash)
 		if at.Kind != sharedfile.PropertyLine || sharedfile.RetryKey(at.Property.Key) == "" {
 			return
 		}
-		every := at.Header == forAll && x.Kind == sharedfile.Config
-		x.noteIf(every, python, "a key of [DEFAULT] counts in every profile of the file")
 		switch silent := at.Settings && !x.same(); {
 		case silent && !at.Place.Profile:
 			x.line = x.start
@@ -86,7 +69,7 @@ func (x *file) look(at *sharedfile.Pass) {
 					sharedfile.Quote(x.pair.Profile), sharedfile.Shorten("["+at.Header+"]"))
 			}
 		}
-		at.Settings = every // The others of the section add nothing.
+		at.Settings = false // The others of the section add nothing.
 	}
 }
 
@@ -99,13 +82,7 @@ func (x *file) header(at *sharedfile.Pass) {
 			x.warn(codeIgnoredSection, "%s", at.Header)
 		}
 	}
-	at.Settings = at.Settings || at.Header == forAll && x.Kind == sharedfile.Config
-	x.noteIf(at.Nested, python, headerInValue)
-	comment := at.Text[len(sharedfile.BeforeAny(at.Text)):]
-	x.noteIf((at.Kept || x.kept) && strings.IndexAny(comment, "#;") == 0, toolJS,
-		"a header that a comment touches does not count, so its lines belong to the section above")
-	x.noteIf(at.Header == "" && strings.HasPrefix(at.Text, "[]"), python, "an empty section header"+unreadable)
-	x.start, x.named, x.kept = at.Number, at.Header != "", at.Kept
+	x.start = at.Number
 }
 
 // misnamed returns the name of the profile that a section was probably meant for, or "" for a section of another kind.
@@ -122,9 +99,7 @@ func (x *file) misnamed(header string) string {
 	return header
 }
 
-// malformed reports a line that is skipped, and how other tools read it. Of the lines that make the file unreadable
-// for botocore, headers aside, it says so of the first one only. None of the tools ends the section above a malformed
-// header as rule R05 does: each finds another header in it, or no header.
+// malformed reports a line that is skipped.
 func (x *file) malformed(l *sharedfile.Line) {
 	if x.same() && x.Kind == sharedfile.Credentials {
 		return
@@ -134,39 +109,6 @@ func (x *file) malformed(l *sharedfile.Line) {
 		text = sharedfile.Quote(shown) + ": " + text
 	}
 	x.warn(codeMalformedLine, "%s", text)
-	text = beforeComment(l.Text)
-	plain := trimJS(text)
-	inJS, bom := strings.HasPrefix(plain, "[") && strings.HasSuffix(plain, "]"), plain != text
-	p := (&sharedfile.Line{Text: l.Text, Kind: sharedfile.PropertyLine}).Split()
-	x.noteIf(oneQuote(p), toolGo, crash)
-	if l.Text[0] != '[' {
-		x.noteIf(inJS, toolJS, bomIsBlank+", so the line is a header")
-		noName := l.InGroup && l.Text[0] == '=' // A sub-property may have no name.
-		inComment := l.Fault == sharedfile.NoSign && strings.ContainsAny(l.Text, "=:")
-		x.noteIf(!x.refused && !noName && !inComment, python, "the line"+unreadable)
-		x.refused = x.refused || !noName && !inComment
-		return
-	}
-	how := "the line" + unreadable
-	switch {
-	case l.Nested:
-		how = headerInValue
-	case l.Fault == sharedfile.NotUTF8:
-	case l.Fault == sharedfile.LoneCR:
-		how = endsAtCR
-	case strings.LastIndexByte(l.Text, ']') > 1:
-		how = "the name goes on up to the last ']'"
-	case x.named && strings.ContainsAny(l.Text, "=:"):
-		how = aboveTakes
-	}
-	x.noteIf(true, python, how)
-	inGo := strings.HasSuffix(sharedfile.BeforeAny(l.Text), "]")
-	x.noteIf(x.named && !inGo && !inJS, toolGo+", "+toolJS, aboveTakes)
-	x.noteIf(x.named && !inGo && inJS, toolGo, aboveTakes)
-	x.noteIf(x.named && inGo && !inJS, toolJS, aboveTakes)
-	x.noteIf(inJS && bom, toolJS, bomIsBlank+", so the header counts")
-	x.noteIf(inJS && !bom && x.Kind == sharedfile.Credentials, toolJS,
-		"a comment begins behind a blank only, so the whole header is the name of a profile")
 }
 
 // end looks at the sections of the file. Those that were kept are looked at line by line afterwards.
@@ -178,19 +120,10 @@ func (x *file) end() {
 	if x.unused > 1 {
 		x.found[codeUnusedProfile].list[0].Message += " and " + strconv.Itoa(x.unused-1) + " more"
 	}
-	bare, prefixed := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}], x.Sections[sharedfile.Place{Profile: true, Name: sharedfile.DefaultProfile}]
-	if bare == nil {
-		return
+	if bare := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}]; bare != nil {
+		x.line = bare.Lines[0].Number
+		x.warn("default-twice", "[default] does not count, as there is a [profile default]; its settings have no effect")
 	}
-	x.line = bare.Lines[0].Number
-	x.warn("default-twice", "[default] does not count, as there is a [profile default]; its settings have no effect")
-	x.line = bare.Last
-	x.noteIf(bare.Last > prefixed.Last, python, "of [default] and [profile default] the last one counts")
-	x.line = prefixed.Lines[0].Number
-	x.noteIf(!slices.ContainsFunc(prefixed.Lines, func(l sharedfile.Line) bool {
-		p := l.Split()
-		return p.Sign == '=' && p.Key != "" && p.Value != ""
-	}), toolJS, "an empty section does not count, so [default] does")
 }
 
 // noProfile says that a section is no profile, and which one it was meant for, with those that its name resembles.
@@ -221,31 +154,4 @@ func (x *file) noProfile(header string) string {
 		meant[i] = sharedfile.Shorten("[profile " + other + "]")
 	}
 	return text + strings.Join(meant, " or ") + there
-}
-
-func oneQuote(p sharedfile.Property) bool { return p.Value == "'" || p.Value == `"` }
-
-// trimJS drops what the JavaScript tool takes for whitespace at both ends, and it alone takes a byte-order
-// mark for it.
-func trimJS(text string) string { return strings.TrimFunc(text, isBlankJS) }
-
-func isBlankJS(c rune) bool { return c == '\uFEFF' || c != '\u0085' && unicode.IsSpace(c) }
-
-// beforeComment returns a line up to the first # or ; that follows whitespace, without whitespace at its end.
-func beforeComment(line string) string {
-	for i, c := range line {
-		if (c == '#' || c == ';') && len(trimJS(line[:i])) < i {
-			return sharedfile.Trim(line[:i])
-		}
-	}
-	return line
-}
-
-// twoWords reports whether the text between the brackets of a header is a word, one character of whitespace
-// and a name. The JavaScript tool takes the word for a kind of section then, and drops a kind that it does
-// not know. A word has letters and digits of ASCII, '_' and '-' only.
-func twoWords(inner string) bool {
-	words := strings.FieldsFunc(inner, isBlankJS)
-	return len(words) == 2 && utf8.RuneCountInString(inner) == utf8.RuneCountInString(words[0])+1+utf8.RuneCountInString(words[1]) &&
-		sharedfile.IsIdentifier(words[0]) && !strings.ContainsAny(words[0], "/.%@:+") && sharedfile.IsIdentifier(sharedfile.Unquoted(words[1]))
 }

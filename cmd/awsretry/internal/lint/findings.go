@@ -6,31 +6,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/tools"
+	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
-// The tools that a finding names. They were measured in November 2026: aws-sdk-go-v2 config
-// 1.33.16, botocore 1.43.11, AWS CLI 2.9.19, and @smithy/shared-ini-file-loader 4.7.2 of the
-// JavaScript SDK. docs/settings.md says how each of them reads which line.
-const (
-	toolGo   = "aws-sdk-go-v2"
-	toolBoto = "botocore"
-	toolCLI  = "aws-cli"
-	toolJS   = "js"
-	python   = toolBoto + ", " + toolCLI // They have the same parser.
-	allTools = toolGo + ", " + python + ", " + toolJS
-)
-
-// The texts of several findings.
-const (
-	skipped       = "; the line is skipped"
-	unreadable    = " makes the whole file unreadable"
-	crash         = "a value of one quote ends in a crash"
-	headerInValue = "a header that is indented deeper than the property above belongs to its value"
-	aboveTakes    = "the header does not count, so its lines belong to the section above"
-	endsAtCR      = "the line ends at the CR within it"
-	forAll        = "DEFAULT" // The name of a section whose keys botocore adds to every profile.
-	bomIsBlank    = "a byte-order mark is whitespace"
-)
+// skipped is the end of what is said of a malformed line.
+const skipped = "; the line is skipped"
 
 // The codes that several places give. docs/settings.md says what each code means.
 const (
@@ -45,30 +27,41 @@ const (
 // maxFindings is how many findings of one code are kept for one file.
 const maxFindings = 100
 
+// finding is a Diagnostic, and what each tool makes of the line instead of a message.
+type finding struct {
+	Diagnostic
+	differs []reading
+}
+
+// reading is what some tools make of a line.
+type reading struct {
+	text  string
+	tools []string
+}
+
 // kept holds the findings of one code about one file, one for each line: errors before warnings, and then those with
 // the smallest line.
 type kept struct {
-	list    []Diagnostic
+	list    []finding
 	dropped []int32 // The lines of the others. A line may be there several times.
 }
 
 // add keeps a finding about the line at hand. It joins the findings of one code about one line.
-func (x *file) add(d Diagnostic) {
-	if x.refusals && (d.Code != codeReadDifferently || !strings.HasSuffix(d.Message, unreadable) && !strings.HasSuffix(d.Message, crash)) {
-		return
-	}
+func (x *file) add(d Diagnostic) { x.keep(finding{Diagnostic: d}) }
+
+func (x *file) keep(d finding) {
 	d.File, d.Line = x.Path, int(x.line)
 	k := x.found[d.Code]
-	at, there := slices.BinarySearchFunc(k.list, d, func(a, b Diagnostic) int {
-		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a, b))
+	at, there := slices.BinarySearchFunc(k.list, d, func(a, b finding) int {
+		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a.Diagnostic, b.Diagnostic))
 	})
-	if !there {
+	switch {
+	case !there:
 		k.list = slices.Insert(k.list, at, d)
-	} else if same := &k.list[at]; !strings.Contains(same.Message, d.Message) {
-		same.Message += "; " + d.Message
-		same.Tools = slices.DeleteFunc(strings.Split(allTools, ", "), func(name string) bool {
-			return !slices.Contains(same.Tools, name) && !slices.Contains(d.Tools, name)
-		})
+	case len(d.differs) > 0:
+		k.list[at].join(d.differs[0])
+	case !strings.Contains(k.list[at].Message, d.Message):
+		k.list[at].Message += "; " + d.Message
 	}
 	if len(k.list) > maxFindings {
 		k.dropped = append(k.dropped, int32(k.list[maxFindings].Line))
@@ -77,23 +70,70 @@ func (x *file) add(d Diagnostic) {
 	x.found[d.Code] = k
 }
 
+// join adds what a tool makes of the line.
+func (d *finding) join(r reading) {
+	for i := range d.differs {
+		if same := &d.differs[i]; same.text == r.text {
+			if !slices.Contains(same.tools, r.tools[0]) {
+				same.tools = append(same.tools, r.tools[0])
+			}
+			return
+		}
+	}
+	d.differs = append(d.differs, r)
+}
+
+// whole returns the finding with its message and its tools.
+func (d finding) whole() Diagnostic {
+	var texts []string
+	for _, r := range d.differs {
+		texts = append(texts, strings.Join(r.tools, ", ")+": "+r.text)
+	}
+	if len(texts) > 0 {
+		d.Message = strings.Join(texts, "; ")
+		d.Tools = slices.DeleteFunc(tools.Names(), func(name string) bool {
+			return !slices.ContainsFunc(d.differs, func(r reading) bool { return slices.Contains(r.tools, name) })
+		})
+	}
+	return d.Diagnostic
+}
+
 func (x *file) warn(code, format string, args ...any) {
 	x.add(Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 
-// noteIf adds a finding about a line that makes other tools refuse it, miss the profile, find another profile, or
-// read other retry settings.
-func (x *file) noteIf(differently bool, names, how string) {
-	if differently {
-		x.add(Diagnostic{Code: codeReadDifferently, Message: names + ": " + how, Tools: strings.Split(names, ", ")})
+// differs adds what a tool makes of a line or of a variable.
+func (r *report) differs(d tools.Difference) {
+	x := &r.variables
+	if x.line = int32(d.Line); d.Variable == "" {
+		x = &r.files[d.File]
+		x.line = int32(d.Line)
+	} else {
+		x.Path = d.Variable
+		x.line = int32(slices.Index(variables(), d.Variable))
 	}
+	x.keep(finding{Diagnostic{Code: codeReadDifferently}, []reading{{d.Text, []string{d.Tool}}}})
+}
+
+// aboutVariables returns the findings about variables, of which each has the name and the value in its message.
+func (r *report) aboutVariables() []Diagnostic {
+	all := r.variables.list()
+	for i := range all {
+		d := &all[i]
+		value, _ := r.pair.Lookup(d.File)
+		d.Message = d.File + ": " + sharedfile.Quote(value) + ": " + d.Message
+		d.File, d.Line = "", 0
+	}
+	return all
 }
 
 // list returns the findings by line, and at the end for each code how many were dropped.
 func (x *file) list() (all []Diagnostic) {
 	var more []Diagnostic
 	for code, k := range x.found {
-		all = append(all, k.list...)
+		for _, d := range k.list {
+			all = append(all, d.whole())
+		}
 		slices.Sort(k.dropped)
 		if n := len(slices.Compact(k.dropped)); n > 0 {
 			more = append(more, Diagnostic{

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/tools"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
@@ -32,10 +33,12 @@ type report struct {
 	files  [2]file
 	pair   *sharedfile.Pair
 
-	outside  []string              // The settings of the one profile of which the value that counts is in no file.
-	passed   map[string]Diagnostic // Where the last bad value of a setting is, and how Examine goes on. Otherwise it is nil.
-	refusal  error                 // The first value that the SDK refuses too.
-	refusals bool                  // Only findings about lines for which a tool refuses a whole file are kept.
+	outside []string              // The settings of the one profile of which the value that counts is in no file.
+	passed  map[string]Diagnostic // Where the last bad value of a setting is, and how Examine goes on. Otherwise it is nil.
+	refusal error                 // The first value that the SDK refuses too.
+
+	tools     *tools.Comparison
+	variables file // What tools make of variables. Each is a line of its own, with its name in place of a path.
 }
 
 // open opens both files and prepares to look at them while they are read.
@@ -47,6 +50,10 @@ func (r *report) open(src config.Sources) error {
 			return &config.UnreadableError{Kind: f.Kind, File: f.Path, Err: f.Err}
 		}
 		r.files[i] = file{report: r, File: f, found: map[string]kept{}}
+	}
+	r.variables = file{report: r, File: &sharedfile.File{}, found: map[string]kept{}}
+	r.tools = tools.Open(src, r.pair)
+	for i := range r.files {
 		r.pair.Look[i] = r.files[i].look
 	}
 	return nil
@@ -58,9 +65,7 @@ func (r *report) same() bool { return r.pair.Files[0].Path == r.pair.Files[1].Pa
 // sections adds the findings about the sections that were kept.
 func (r *report) sections() {
 	for i := range r.files {
-		if !r.refusals {
-			r.files[i].end()
-		}
+		r.files[i].end()
 		for p, s := range r.files[i].Sections {
 			r.section(i, p, s)
 		}
@@ -88,18 +93,13 @@ func (r *report) resolve(q config.Query) (*Report, error) {
 	if s.Profile.Origin.Kind == environment {
 		missing = r.missing(q.Sources, SeverityWarning)
 	}
-	r.variables(q.Profile != "", missing != nil)
 	r.opened(SeverityWarning)
-	r.first = append(r.first, missing...)
 	r.pair.Read(s.Profile.Value, false)
 	s.RetryMode = decided(r, sharedfile.RetryMode, s.RetryMode, "standard", modeOf)
 	s.MaxAttempts = decided(r, sharedfile.MaxAttempts, s.MaxAttempts, s.Behavior.Value.Defaults(q.Service).MaxAttempts, numberOf)
 	r.sections()
-	if r.passed != nil {
-		r.refusals = true
-		r.pair.Read("", true)
-		r.sections()
-	}
+	r.tools.Differences(false, r.passed != nil, r.differs)
+	r.first = slices.Concat(r.first, r.aboutVariables(), missing)
 	return &Report{s, slices.Concat(r.first, r.values, r.files[0].list(), r.files[1].list())}, nil
 }
 
@@ -185,24 +185,18 @@ func (r *report) judged(v config.ValueError, wins bool) {
 
 // pass goes on after a bad value as a client of awssdk does.
 func (r *report) pass(v config.ValueError, inFile bool) (instead string, over bool) {
-	given, lost := sharedfile.Setting{Key: v.Key, Text: v.Raw}, false
-	for _, x := range r.pair.Files { // The stronger file comes last.
-		if s := x.Sections[sharedfile.Place{Profile: true, Name: r.pair.Profile}]; inFile && s != nil {
-			for _, other := range s.Settings() {
-				if other.Key == v.Key {
-					given, lost = other, x.BOM && s.Last == 1
-				}
-			}
-		}
+	variable := ""
+	if !inFile {
+		variable = v.Origin.Name
 	}
-	instead, err := inSDK(given)
+	instead, accepted := r.tools.OfSDK(v.Key, r.pair.Profile, variable)
 	how := "a client of awssdk goes on with " + instead
-	switch n, notNumber := strconv.ParseInt(instead, 10, 64); {
-	case lost, err == nil && notNumber == nil && n == 0:
+	switch n, _ := strconv.ParseInt(instead, 10, 64); {
+	case accepted && instead == "":
 		how, over = "a client of awssdk goes on as if it were not there", true
-	case err != nil:
+	case !accepted:
 		r.refusal = cmp.Or(r.refusal, error(&v))
-		how, over = "so does "+toolGo, true
+		how, over = "so does "+tools.Go, true
 	case n < 0 || n > math.MaxInt32:
 		instead, how = strconv.Itoa(math.MaxInt32), "a client of awssdk goes on without a limit"
 	}
@@ -226,8 +220,9 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 		severity = SeverityWarning
 	}
 	missing := r.missing(src, severity)
-	r.variables(false, missing != nil)
 	r.opened(SeverityError)
+	r.tools.Differences(true, false, r.differs)
+	r.tools = nil // What it keeps is large.
 	r.pair.Read("", true)
 	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
 		name := variableOf(key)
@@ -235,8 +230,8 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 			r.judged(config.ValueError{Origin: config.Origin{Kind: environment, Name: name}, Key: key, Raw: text, Err: refused(key, text)}, true)
 		}
 	}
-	r.first = append(r.first, missing...)
 	r.sections()
+	r.first = slices.Concat(r.first, r.aboutVariables(), missing)
 	all := slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list())
 	for i := range all {
 		if d := &all[i]; strict && d.Code == codeMalformedLine {
@@ -248,3 +243,12 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 
 // Text returns the text of an error without the name of the package config, which means nothing to a user of the command.
 func Text(err error) string { return strings.TrimPrefix(err.Error(), "config: ") }
+
+// Uses returns what each tool reads for the profile in use. The errors are those of [Files].
+func Uses(src config.Sources) ([]tools.Use, error) {
+	var r report
+	if err := r.open(src); err != nil {
+		return nil, err
+	}
+	return r.tools.Uses(), nil
+}

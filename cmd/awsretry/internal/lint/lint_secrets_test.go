@@ -41,6 +41,8 @@ func everything(src config.Sources, profile string) (said []any) {
 	for _, strict := range []bool{false, true} {
 		found, err := lint.Files(src, strict)
 		said = append(said, found, err)
+		uses, err := lint.Uses(world.As(src, profile))
+		said = append(said, uses, err)
 		for n := range len(overrides) + 1 {
 			settings, err := lint.Resolve(config.Query{Sources: world.As(src, profile), Strict: strict, Given: overrides[:n]})
 			said = append(said, settings, err)

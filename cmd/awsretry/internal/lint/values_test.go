@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/stretchr/testify/require"
 
@@ -33,19 +34,22 @@ func TestLintAndResolveNameTheToolsThatReadAVariableDifferently(t *testing.T) {
 		"empty AWS_DEFAULT_PROFILE beside": {map[string]string{"AWS_PROFILE": "a", "AWS_DEFAULT_PROFILE": ""}, []string{"botocore"}},
 		"empty AWS_PROFILE beside":         {map[string]string{"AWS_PROFILE": "", "AWS_DEFAULT_PROFILE": "a"}, []string{"aws-cli", onlyJS}},
 		"path":                             {env: map[string]string{"AWS_CONFIG_FILE": "/c"}},
-		"path in the home directory":       {map[string]string{"AWS_CONFIG_FILE": "~/cfg"}, []string{onlyGo}},
-		"path in another home directory":   {map[string]string{"AWS_CONFIG_FILE": "~me/cfg"}, []string{python}},
-		"variable in a path":               {map[string]string{"AWS_CONFIG_FILE": "$HOME/cfg"}, []string{python}},
-		"variable that is unset":           {env: map[string]string{"AWS_CONFIG_FILE": "$NOTHING/cfg"}},
+		"path in the home directory":       {map[string]string{"AWS_CONFIG_FILE": "~/config"}, []string{onlyGo}},
+		"path in another home directory":   {env: map[string]string{"AWS_CONFIG_FILE": "~me/config"}},
+		"variable in a path":               {map[string]string{"AWS_CONFIG_FILE": "$DIR/config", "DIR": ""}, []string{python}},
+		"variable in braces":               {map[string]string{"AWS_CONFIG_FILE": "${HOME}config"}, []string{python}},
+		"variable that is unset":           {env: map[string]string{"AWS_CONFIG_FILE": "$NOTHING/config"}},
 		"dollar sign":                      {env: map[string]string{"AWS_CONFIG_FILE": "/a$/${b"}},
-		"empty path":                       {map[string]string{"AWS_CONFIG_FILE": ""}, []string{python}},
+		"empty path":                       {map[string]string{"AWS_SHARED_CREDENTIALS_FILE": ""}, []string{python}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			src := shared([]byte("[profile a]\n[profile b]\n"), nil, nil)
+			const file = "[default]\nmax_attempts = 5\n[profile a]\nretry_mode = adaptive\n"
+			src := shared([]byte(file), nil, nil)
+			src.FS.(fstest.MapFS)[".aws/credentials"] = &fstest.MapFile{Data: []byte("[default]\nretry_mode = adaptive\n")}
 			named := maps.Clone(c.env)
 			if _, ok := named["HOME"]; !ok {
-				named["HOME"] = "/home/me"
+				named["HOME"] = "/"
 			}
 			if _, ok := named["AWS_CONFIG_FILE"]; !ok {
 				named["AWS_CONFIG_FILE"] = "/config"
@@ -72,16 +76,20 @@ func TestLintAndResolveNameTheToolThatRefusesAnOverriddenValue(t *testing.T) {
 		env                 map[string]string
 		want                []string
 	}{
-		"mode":     {"[default]\nretry_mode = foo\n", "", map[string]string{"AWS_RETRY_MODE": "standard"}, []string{"2 " + onlyGo}},
-		"attempts": {"", "[default]\nmax_attempts = ten\n", map[string]string{"AWS_MAX_ATTEMPTS": "4"}, []string{"2 " + onlyGo}},
+		"mode":     {"[default]\nretry_mode = foo\n", "", map[string]string{"AWS_RETRY_MODE": "standard"}, []string{"2 " + onlyGo + " " + onlyJS}},
+		"attempts": {"", "[default]\nmax_attempts = ten\n", map[string]string{"AWS_MAX_ATTEMPTS": "4"}, []string{"2 " + onlyGo + " " + onlyJS}},
 		"attempts that it accepts": {
-			"", "[default]\nmax_attempts = '7'\nretry_mode = \"adaptive\"\n", map[string]string{"AWS_MAX_ATTEMPTS": "4", "AWS_RETRY_MODE": "standard"}, nil,
+			"", "[default]\nmax_attempts = '7'\n", map[string]string{"AWS_MAX_ATTEMPTS": "4"}, []string{"2 " + onlyGo + " " + onlyJS},
 		},
 		"attempts that it does not see": {
-			"\uFEFF[default]\nmax_attempts = ten\n", "", map[string]string{"AWS_MAX_ATTEMPTS": "4"}, []string{"1 " + onlyGo + " " + python},
+			"\uFEFF[default]\nmax_attempts = ten\n", "",
+			map[string]string{"AWS_MAX_ATTEMPTS": "4"},
+			[]string{"1 " + onlyGo + " " + python, "2 " + onlyJS},
 		},
 		"another value of the file wins": {
-			"[default]\n[profile a]\nretry_mode = foo\n", "[a]\nretry_mode = standard\n", map[string]string{"AWS_RETRY_MODE": "standard"}, []string{"3 " + onlyJS},
+			"[default]\n[profile a]\nretry_mode = foo\n", "[a]\nretry_mode = standard\n",
+			map[string]string{"AWS_RETRY_MODE": "standard"},
+			[]string{"3 " + onlyJS},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -113,7 +121,7 @@ func TestNothingIsSaidOfAVariableThatCodeReplaces(t *testing.T) {
 	settings, err := lint.Resolve(config.Query{Sources: world.As(src, "a")})
 	require.NoError(t, err)
 	require.Empty(t, readDifferently(settings.Diagnostics))
-	require.Equal(t, []string{"0 " + python + " " + onlyJS}, places(findings(t, src, false)))
+	require.Equal(t, []string{"0 " + python}, places(findings(t, src, false)))
 }
 
 func TestLintGivesAReasonForEachVariable(t *testing.T) {
@@ -127,9 +135,9 @@ func TestLintGivesAReasonForEachVariable(t *testing.T) {
 		texts = append(texts, d.String())
 	}
 	require.Equal(t, []string{
-		`warning: AWS_RETRY_MODE: "Adaptive": aws-sdk-go-v2, botocore, aws-cli, js: a mode counts in lower case only [read-differently]`,
-		`warning: AWS_MAX_ATTEMPTS: "4 ": aws-sdk-go-v2: a number with whitespace at an end is refused [read-differently]`,
-		`warning: AWS_DEFAULT_PROFILE: "a": js: the variable does not count; botocore, aws-cli: a profile that no file has is refused [read-differently]`,
-		`warning: AWS_CONFIG_FILE: "~/$X": aws-sdk-go-v2: ~ is not the home directory; botocore, aws-cli: a variable in the path is replaced by its value [read-differently]`,
+		`warning: AWS_RETRY_MODE: "Adaptive": aws-sdk-go-v2, botocore, aws-cli: the value is refused; js: the value is one that is not known [read-differently]`,
+		`warning: AWS_MAX_ATTEMPTS: "4 ": aws-sdk-go-v2: the value is refused [read-differently]`,
+		`warning: AWS_DEFAULT_PROFILE: "a": botocore, aws-cli: a profile that no file has is refused; js: the variable does not count [read-differently]`,
+		`warning: AWS_CONFIG_FILE: "~/$X": aws-sdk-go-v2: the path is taken as it is; botocore, aws-cli: '$' stands for a variable in a path [read-differently]`,
 	}, texts)
 }

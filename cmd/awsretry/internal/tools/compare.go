@@ -1,0 +1,281 @@
+package tools
+
+import (
+	"cmp"
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+)
+
+// Difference is what a tool reads differently than awsretry. Of the texts of files it contains accepted values only.
+type Difference struct {
+	File     int    // 0 for the config file, 1 for the credentials file.
+	Line     int    // From 1.
+	Variable string // If it is not empty, the difference is about this variable and not about a file.
+	Tool     string
+	Text     string // What the tool makes of the line or variable, why, and what to do.
+}
+
+// Comparison holds the readings of the tools beside that of awsretry.
+type Comparison struct {
+	src   config.Sources
+	env   environment
+	pair  *sharedfile.Pair
+	files [2]ownFile
+	own   *reading
+}
+
+// Open reads the files of an open pair as awsretry does. The profile in use is that of src, or else of variables.
+func Open(src config.Sources, pair *sharedfile.Pair) *Comparison {
+	c := &Comparison{src: src, env: environment{pair.Lookup, src.Profile}, pair: pair}
+	c.own = readOwn(pair, &c.files)
+	return c
+}
+
+// Differences reports what the tools read differently for the profile in use, with the variables and without them, and
+// with every, for all profiles. With refusals, it reports each file that a tool refuses, also if awsretry refuses each
+// profile.
+func (c *Comparison) Differences(every, refusals bool, report func(Difference)) {
+	for _, t := range all() {
+		b := &beside{Comparison: c, tool: t, report: report, refusals: refusals, found: map[Place]placed{}}
+		b.read()
+		if every {
+			b.profiles()
+		} else {
+			b.profile(own().selects(c.env).name)
+		}
+		b.selection()
+		for _, d := range slices.SortedFunc(maps.Values(b.found), placed.compare) {
+			report(d.Difference)
+		}
+	}
+}
+
+// OfSDK returns what aws-sdk-go-v2 reads for a setting of a profile in the files, or of a variable. The text is empty if
+// it is as if the setting were not there. ok is false if the SDK refuses the value.
+func (c *Comparison) OfSDK(key, profile, variable string) (text string, ok bool) {
+	i := settingOf(key)
+	if variable != "" {
+		given, _ := c.env.lookup(variable)
+		return goText(i, value{text: given}, 10)
+	}
+	b := &beside{Comparison: c, tool: all()[0]}
+	b.read()
+	if p := b.its.profiles[profile]; p != nil && p.values[i].set {
+		return goText(i, p.values[i], 0)
+	}
+	return "", b.its.refuse == nil
+}
+
+// beside compares one tool with awsretry.
+type beside struct {
+	*Comparison
+	tool
+	report   func(Difference)
+	refusals bool
+	found    map[Place]placed // What is to be reported, by its reason.
+
+	its       *reading
+	elsewhere [2]bool // The tool reads another file.
+	runs      [2][]run
+	next      [2]int // The next step of awsretry.
+	open      [2]bool
+}
+
+// run is a part of a file in which all steps of the tool and of awsretry differ.
+type run struct {
+	start, end int32
+	own, its   step // Those of the first line.
+}
+
+func (b *beside) read() {
+	var texts [2]string
+	texts, b.elsewhere = b.opens(b.env, b.pair, func(path string) string {
+		src := sharedfile.Sources(b.src)
+		src.ConfigFile, src.CredentialsFile = path, path
+		return sharedfile.Open(src).Files[0].Raw
+	})
+	b.its = b.tool.read(texts, b.trace)
+	for file := range int8(2) {
+		if b.its.refuse == nil && b.its.dropped[file] == nil {
+			b.until(file, int32(len(texts[file])))
+		}
+		if b.name == Go && errors.Is(b.pair.Files[file].Err, sharedfile.ErrDirectory) {
+			b.its.refuse = &refusal{Place{file, 0}, "it is a directory", "name a file"}
+		}
+	}
+}
+
+// trace holds a step of the tool beside those of awsretry.
+func (b *beside) trace(file int8, s step) {
+	b.until(file, s.offset)
+	f, n := &b.files[file], b.next[file]
+	if n == len(f.steps) || f.steps[n].offset != s.offset {
+		b.part(file, s.offset, step{}, s)
+		return
+	}
+	b.next[file]++
+	if own := f.step(n); own == s {
+		b.open[file] = false
+	} else {
+		b.part(file, s.offset, own, s)
+	}
+}
+
+// until goes over the steps of awsretry before a place. For the tool, nothing is there.
+func (b *beside) until(file int8, offset int32) {
+	for f := &b.files[file]; b.next[file] < len(f.steps) && f.steps[b.next[file]].offset < offset; b.next[file]++ {
+		s := f.step(b.next[file])
+		b.part(file, s.offset, s, step{})
+	}
+}
+
+func (b *beside) part(file int8, offset int32, own, its step) {
+	if !b.open[file] {
+		b.open[file] = true
+		b.runs[file] = append(b.runs[file], run{start: offset, own: own, its: its})
+	}
+	b.runs[file][len(b.runs[file])-1].end = offset
+}
+
+// selection compares the profile in use, with the variables.
+func (b *beside) selection() {
+	mine, ours := own(), own().of(b.own, b.env)
+	its, values := b.of(b.its, b.env), b.env.settings()
+	if ours.state == missing && (b.lenient || its.state != found) || ours.state == refused && ours.refusal.File == nowhere {
+		return // The error of awsretry is about a variable.
+	}
+	if !ours.differs(its) {
+		if b.refusals && b.its.refuse != nil {
+			b.refuse(*b.its.refuse, "the file")
+		}
+		return
+	}
+	told := b.variables(values)
+	told = b.paths() || told
+	at, used := b.selects(b.env), mine.selects(b.env)
+	switch {
+	case at.name != used.name:
+		b.named(at, used)
+	case its.state == missing && b.own.profiles[at.name] == nil:
+		b.tell(at.variable, "a profile that no file has is refused")
+	case !told:
+		b.outcomes(used.name, ours, its)
+	}
+}
+
+// tell reports what the tool makes of a variable.
+func (b *beside) tell(variable, text string) {
+	b.report(Difference{Variable: variable, Tool: b.name, Text: text})
+}
+
+// variables compares what the variables set, and reports whether that differs.
+func (b *beside) variables(values [2]value) (differ bool) {
+	const name = sharedfile.DefaultProfile
+	empty := &reading{profiles: map[string]*profile{name: {}}}
+	for i, v := range values {
+		var only [2]value
+		only[i] = v
+		its, ours := b.judge(empty, name, &only), ownJudge(empty, name, &only)
+		if !v.set || !its.differs(ours) {
+			continue
+		}
+		differ = true
+		text := refusesValue
+		if its.state != refused {
+			text = "the value is " + shown(i, its.texts[i])
+		}
+		b.tell(variableOf(i), text)
+	}
+	return differ
+}
+
+// shown returns a value as a finding shows it. A mode that no tool knows may be any text.
+func shown(i int, text string) string {
+	switch {
+	case text == "":
+		return "not set"
+	case i == mode && text != "standard" && text != "adaptive" && text != "legacy":
+		return "one that is not known"
+	}
+	return text
+}
+
+// paths reports which files the tool finds elsewhere.
+func (b *beside) paths() (differ bool) {
+	for i, elsewhere := range b.elsewhere {
+		if !elsewhere {
+			continue
+		}
+		text := "the path is taken as it is"
+		switch path, _ := b.env.lookup(pathVariableOf(i)); {
+		case path == "":
+			text = "an empty path is that of no file"
+		case b.empty && strings.Contains(path, "$"):
+			text = "'$' stands for a variable in a path"
+		case b.empty:
+			text = "a name behind ~ stands for the home directory of that user"
+		}
+		b.tell(pathVariableOf(i), text)
+		differ = true
+	}
+	return differ
+}
+
+func (b *beside) named(its, ours selected) {
+	switch {
+	case its.variable == "":
+		b.tell(ours.variable, "the variable does not count")
+	case its.name == "":
+		b.tell(its.variable, "an empty name is that of a profile, which is not found")
+	default:
+		b.tell(its.variable, "the variable comes before "+cmp.Or(ours.variable, "others"))
+	}
+}
+
+// profiles compares all profiles, without the variables.
+func (b *beside) profiles() {
+	if b.elsewhere == [2]bool{} && b.its.refuse != nil { // It would refuse any other profile too.
+		b.refuse(*b.its.refuse, "the file")
+		return
+	}
+	for name := range b.own.profiles {
+		b.profile(name)
+	}
+	for name := range b.its.profiles {
+		if b.own.profiles[name] == nil && !isOfKind(name) {
+			b.profile(name)
+		}
+	}
+}
+
+// isOfKind reports whether the name of a profile is that of a section of another kind.
+func isOfKind(name string) bool {
+	for _, kind := range [...]string{"profile", "sso-session", "services"} {
+		if rest, ok := strings.CutPrefix(name, kind); ok && rest != "" && strings.IndexByte(" \t.", rest[0]) >= 0 {
+			return true
+		}
+	}
+	return name == allSections
+}
+
+func (b *beside) profile(name string) {
+	var none [2]value
+	ours, its := ownJudge(b.own, name, &none), b.judge(b.its, name, &none)
+	if b.lenient {
+		if its.state = found; ours.state == missing && its.texts == [2]string{} {
+			return
+		}
+	}
+	switch {
+	case !ours.differs(its):
+	case b.elsewhere != [2]bool{}:
+		b.paths()
+	default:
+		b.outcomes(name, ours, its)
+	}
+}

@@ -1,0 +1,151 @@
+package tools
+
+import (
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+)
+
+// ownStep is a step in few bytes, as a file may have millions.
+type ownStep struct {
+	offset, of    int32
+	profile       int32 // The index of the profile.
+	kind, setting int8
+}
+
+// ownFile is how awsretry reads a file.
+type ownFile struct {
+	starts   []int32 // Where the lines start.
+	steps    []ownStep
+	profiles []string
+}
+
+// step returns a step.
+func (f *ownFile) step(i int) step {
+	s := f.steps[i]
+	return step{s.offset, stepKind(s.kind), s.setting, s.of, f.profiles[s.profile]}
+}
+
+// line returns the number of the line that a place is in.
+func (f *ownFile) line(offset int32) int {
+	i, found := slices.BinarySearch(f.starts, offset)
+	if found {
+		i++
+	}
+	return i
+}
+
+// readOwn reads both files as awsretry does.
+func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
+	before := pair.Look
+	for i := range files {
+		f := &files[i]
+		f.profiles = []string{""}
+		f.starts = []int32{0}
+		for at, c := range []byte(pair.Files[i].Raw) {
+			if c == '\n' {
+				f.starts = append(f.starts, int32(at+1))
+			}
+		}
+		above := int32(0)
+		pair.Look[i] = func(at *sharedfile.Pass) {
+			s := ownStep{offset: f.starts[at.Number-1], profile: int32(len(f.profiles) - 1)}
+			switch at.Kind {
+			case sharedfile.Comment:
+				return
+			case sharedfile.Header:
+				s.kind, s.profile = int8(header), f.enter(ownProfile(i, at))
+			case sharedfile.PropertyLine:
+				s.kind, above = int8(property), s.offset
+				s.setting = int8(settingOf(sharedfile.RetryKey(at.Property.Key)) + 1)
+			case sharedfile.Continuation, sharedfile.SubProperty:
+				s.kind, s.of = int8(part), above
+			case sharedfile.Malformed:
+				if s.kind = int8(skipped); at.Text[0] == '[' {
+					s.kind, s.profile = int8(header), f.enter("")
+				}
+			case sharedfile.Skipped:
+				s.kind = int8(skipped)
+			}
+			f.steps = append(f.steps, s)
+		}
+	}
+	pair.Read("", true)
+	pair.Look = before
+	r := &reading{profiles: map[string]*profile{}}
+	for i := range files { // The credentials file, which wins, comes last.
+		for at, section := range pair.Files[i].Sections {
+			if !at.Profile {
+				continue
+			}
+			p := r.profiles[at.Name]
+			if p == nil {
+				p = &profile{head: Place{int8(i), files[i].starts[section.Lines[0].Number-1]}}
+				r.profiles[at.Name] = p
+			}
+			for _, s := range section.Settings() {
+				p.values[settingOf(s.Key)] = value{Place: Place{int8(i), files[i].starts[s.Line-1]}, set: true, text: s.Text}
+			}
+		}
+		pair.Files[i].Sections = nil
+	}
+	return r
+}
+
+// enter returns the index of the profile of a section that begins.
+func (f *ownFile) enter(name string) int32 {
+	if f.profiles[len(f.profiles)-1] != name {
+		f.profiles = append(f.profiles, name)
+	}
+	return int32(len(f.profiles) - 1)
+}
+
+func ownProfile(file int, at *sharedfile.Pass) string {
+	if at.Place.Profile || file == 0 && at.Header == sharedfile.DefaultProfile {
+		return at.Place.Name
+	}
+	return ""
+}
+
+// ownJudge says what awsretry makes of a profile. A blank variable is unset.
+func ownJudge(r *reading, name string, env *[2]value) (o outcome) {
+	p := r.profiles[name]
+	if p == nil {
+		p = &profile{}
+		o.state = missing
+	}
+	for i, v := range p.values {
+		if !sharedfile.IsBlank(env[i].text) {
+			v = env[i]
+		}
+		if !v.set {
+			continue
+		}
+		text, err := Accept(keyOf(i), v.text)
+		if err != nil {
+			return outcome{state: refused, refusal: refusal{Place: v.Place}}
+		}
+		o.texts[i], o.at[i] = text, v.Place
+	}
+	return o
+}
+
+// Accept returns the text of a setting as awsretry reads it, or why it refuses the text.
+func Accept(key, text string) (string, error) {
+	if err := (config.Candidate{Raw: text, Origin: config.Origin{Key: key}}).Check(); err != nil {
+		return "", errors.Unwrap(err)
+	}
+	text = sharedfile.ASCIILower(sharedfile.Trim(text))
+	switch {
+	case key == sharedfile.MaxAttempts:
+		n, _ := strconv.Atoi(text)
+		return strconv.Itoa(n), nil
+	case text == "legacy":
+		return "standard", nil
+	}
+	return strings.TrimSuffix(text, "_v2"), nil
+}

@@ -1,0 +1,154 @@
+// Package tools reads the two shared files as four AWS tools do, and says where what they find is not what awsretry
+// finds.
+//
+// Each of golang.go, python.go and javascript.go is a reader of a tool, own.go one of awsretry. A reader keeps only what
+// decides the retry settings, and says of each line what the tool makes of it. compare.go holds a tool's reading beside
+// that of awsretry, and environment.go says what each tool makes of variables.
+//
+// The tools were measured in November 2026: aws-sdk-go-v2 config 1.33.16, botocore 1.43.11, AWS CLI 2.9.19, and
+// @smithy/shared-ini-file-loader 4.7.2 of the JavaScript SDK.
+package tools
+
+import (
+	"slices"
+	"unicode"
+
+	"github.com/awsretry/awsretry/internal/sharedfile"
+)
+
+// The names of the tools.
+const (
+	Go         = "aws-sdk-go-v2"
+	Botocore   = "botocore"
+	CLI        = "aws-cli"
+	JavaScript = "js"
+)
+
+// Place is the start of a line.
+type Place struct {
+	File   int8 // 0 for the config file, 1 for the credentials file, or nowhere.
+	Offset int32
+}
+
+// nowhere is the file of a place in no file.
+const nowhere = -1
+
+// stepKind is what a reader takes a line for.
+type stepKind uint8
+
+const (
+	nothing  stepKind = iota // A blank line or a comment, which has no step.
+	skipped                  // A line without effect.
+	header                   // The header of a section. The malformed ones that end the section above are among them.
+	property                 // A line with a key.
+	part                     // A part of the value of an earlier property.
+)
+
+// step is what a reader makes of a line.
+type step struct {
+	offset  int32
+	kind    stepKind
+	setting int8   // Of a property: which retry setting it is, from 1.
+	of      int32  // Of a part: where the property is.
+	profile string // That of the section, or empty.
+}
+
+// Which retry setting.
+const (
+	mode = iota
+	attempts
+)
+
+// settingOf returns which retry setting a key is, or a negative number.
+func settingOf(key string) int {
+	return slices.Index([]string{mode: sharedfile.RetryMode, attempts: sharedfile.MaxAttempts}, key)
+}
+
+// of returns the text for a setting.
+func of(i int, ofMode, ofAttempts string) string {
+	if i == mode {
+		return ofMode
+	}
+	return ofAttempts
+}
+
+// keyOf, variableOf and cureOf return the key of a setting, its variable, and what to do about a bad value.
+func keyOf(i int) string      { return of(i, sharedfile.RetryMode, sharedfile.MaxAttempts) }
+func variableOf(i int) string { return of(i, sharedfile.EnvRetryMode, sharedfile.EnvMaxAttempts) }
+
+func cureOf(i int) string {
+	return of(i, "write standard or adaptive, in lower case and without quotes", "write a whole number from 1 in plain digits")
+}
+
+// value is the value of a key.
+type value struct {
+	Place
+	set    bool
+	more   bool // It has further lines, which are not kept.
+	shared bool // It stands in another section, whose keys count in all.
+	text   string
+}
+
+// profile is what a reader keeps of a profile.
+type profile struct {
+	head   Place
+	values [2]value
+	refuse *refusal
+
+	credentials map[string]value // The keys that can make aws-sdk-go-v2 refuse a profile.
+}
+
+// refusal is why a tool refuses a file or a profile, and what to do.
+type refusal struct {
+	Place
+	why, cure string
+}
+
+// reading is what a reader makes of both files.
+type reading struct {
+	profiles map[string]*profile
+	refuse   *refusal    // It refuses everything.
+	dropped  [2]*refusal // Why a file counts as empty.
+}
+
+// tracer gets the steps of a file in the order of their places.
+type tracer func(file int8, s step)
+
+// reader reads the two files of a tool.
+type reader func(texts [2]string, trace tracer) *reading
+
+// The states of an outcome.
+type state uint8
+
+const (
+	found state = iota
+	missing
+	refused
+)
+
+// outcome is what a tool makes of a profile and of the variables.
+type outcome struct {
+	state   state
+	texts   [2]string // What counts for each setting; empty if it is not set.
+	at      [2]Place  // Where that is.
+	refusal refusal   // Of the state refused.
+}
+
+// differs reports whether two outcomes are not the same for a client.
+func (o outcome) differs(other outcome) bool {
+	return o.state != other.state || o.state == found && o.texts != other.texts
+}
+
+// refusing returns the outcome for a value that is refused.
+func (v value) refusing(why, cure string) outcome {
+	if v.more {
+		why, cure = why+", as further lines belong to it", "start the lines below it in the first column"
+	}
+	return outcome{state: refused, refusal: refusal{v.Place, why, cure}}
+}
+
+// pythonSpace and jsSpace report what Python and JavaScript take for whitespace.
+func pythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0x1f }
+func jsSpace(c rune) bool     { return c == '\uFEFF' || c != '\u0085' && unicode.IsSpace(c) }
+
+func isBlank(c byte) bool { return c == ' ' || c == '\t' }
