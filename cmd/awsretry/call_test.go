@@ -100,7 +100,7 @@ func TestArgumentsThatMakeNoSenseAreUsageErrors(t *testing.T) {
 		"lnt":                `awsretry: unknown command "lnt" for "awsretry"; did you mean lint?`,
 		"help lnt":           `awsretry help: unknown command "lnt" for "awsretry"; did you mean lint?`,
 		"explode":            `awsretry: unknown command "explode" for "awsretry"`,
-		"lint file":          `awsretry lint: unknown command "file" for "awsretry lint"`,
+		"profiles file":      `awsretry profiles: unknown command "file" for "awsretry profiles"`,
 		"explain --profil x": "awsretry explain: unknown flag: --profil; did you mean --profile?",
 		"explain --xyzzy":    "awsretry explain: unknown flag: --xyzzy",
 		"explain -profile x": "awsretry explain: unknown shorthand flag: 'p' in -profile; did you mean --profile?",

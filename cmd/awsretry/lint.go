@@ -2,39 +2,198 @@ package main
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"text/tabwriter"
 
+	reports "github.com/owenrumney/go-sarif/v3/pkg/report"
+	"github.com/owenrumney/go-sarif/v3/pkg/report/v210/sarif"
 	"github.com/spf13/cobra"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/config"
+	"github.com/awsretry/awsretry/internal/sharedfile"
+	"github.com/awsretry/awsretry/internal/words"
 )
 
+// linting holds the flags of lint.
+type linting struct {
+	strict, rules  bool
+	format, failOn string
+	files          []string
+}
+
 func (c *call) lintCommand() *cobra.Command {
-	var strict bool
-	cmd := c.command("lint", "what is wrong or without effect in the shared files", "",
-		"awsretry lint --strict --config-file ./aws-config", true, func(context.Context) error { return c.lint(strict) })
-	cmd.Flags().BoolVar(&strict, "strict", false, "count malformed lines as errors, and exit with 1 for any finding")
+	l := linting{format: "text", failOn: "error"}
+	cmd := c.command("lint", "what is wrong or without effect in the shared files", lintNotes,
+		"awsretry lint --fail-on warning deploy/aws/config", true, func(context.Context) error { return c.lint(&l) })
+	cmd.Use = "lint [FILE...]"
+	cmd.Args = func(_ *cobra.Command, args []string) error {
+		l.files = args
+		if slices.Contains(args, "") {
+			return errors.New("the name of a file is empty")
+		}
+		if len(args) > 0 && (c.configFile != "" || c.credentialsFile != "") {
+			return errors.New("files are arguments or those of --config-file and --credentials-file, not both")
+		}
+		return nil
+	}
+	f := cmd.Flags()
+	f.BoolVar(&l.strict, "strict", false, "count malformed lines as errors, and exit with 1 for any finding")
+	choice(cmd, &l.format, "format", "`form` of the findings: text, json, github for annotations of its Actions, sarif (text unless given)", "text", "json", "github", "sarif")
+	choice(cmd, &l.failOn, "fail-on", "`severity` from which on the exit status is 1: error or warning (error unless given)", "error", "warning")
+	f.BoolVar(&l.rules, "rules", false, "print the codes of all findings, with meaning, example and cure")
 	return cmd
 }
 
-// lint prints the diagnostics of all profiles.
-func (c *call) lint(strict bool) error {
-	found, err := lint.Files(c.source(), strict)
-	if err != nil {
+const lintNotes = `A file named credentials is read as a credentials file, any other as a config
+file, and each by itself. Without files it reads those of the environment. A
+comment "awsretry:ignore CODE" in a line, or in the line above, hides findings
+with that code; without a code it hides all.`
+
+// lint prints the findings of the files.
+func (c *call) lint(l *linting) error {
+	if l.rules {
+		return c.lintRules()
+	}
+	if c.json {
+		l.format = "json"
+	}
+	sources := []config.Sources{c.source()}
+	if len(l.files) > 0 {
+		sources = nil
+		for _, file := range l.files {
+			sources = append(sources, alone(c.source(), file))
+		}
+	}
+	var all []lint.Diagnostic
+	for _, source := range sources {
+		found, err := lint.Files(source, l.strict)
+		if err != nil {
+			return err
+		}
+		ignored := ignoredIn(source)
+		all = append(all, slices.DeleteFunc(found, func(d lint.Diagnostic) bool {
+			return len(l.files) > 0 && d.File == "" || ignored(d)
+		})...)
+	}
+	if err := c.printFindings(l.format, all); err != nil {
 		return err
 	}
-	bad := false
-	for _, d := range found {
-		bad = bad || strict || d.Severity == lint.SeverityError
-		if c.json {
-			if err := c.print(d); err != nil {
-				return err
-			}
-			continue
-		}
-		show(c.out, "", d)
-	}
-	if bad {
+	if slices.ContainsFunc(all, func(d lint.Diagnostic) bool {
+		return l.strict || l.failOn == "warning" || d.Severity == lint.SeverityError
+	}) {
 		return errBad
 	}
 	return nil
+}
+
+// alone returns the sources with one file. The other one is empty.
+func alone(s config.Sources, file string) config.Sources {
+	s.ConfigFile, s.CredentialsFile = file, os.DevNull
+	if filepath.Base(file) == "credentials" {
+		s.ConfigFile, s.CredentialsFile = os.DevNull, file
+	}
+	return s
+}
+
+var ignoring = regexp.MustCompile(`[#;].*?awsretry:ignore\b[ \t]*([a-z-]*)`)
+
+// ignoredIn returns whether a comment hides a finding.
+func ignoredIn(source config.Sources) func(d lint.Diagnostic) bool {
+	pair := sharedfile.Open(sharedfile.Sources(source))
+	codes := map[string]map[int]string{} // by the line that they are for; "" is all
+	for _, file := range pair.Files {
+		codes[file.Path] = map[int]string{}
+		for n, line := range strings.Split(file.Raw, "\n") {
+			found := ignoring.FindStringSubmatch(line)
+			if found == nil {
+				continue
+			}
+			codes[file.Path][n+1] = found[1]
+			if strings.ContainsAny(strings.TrimLeft(line, " \t")[:1], "#;") { // a comment alone is for the next line
+				codes[file.Path][n+2] = found[1]
+			}
+		}
+	}
+	return func(d lint.Diagnostic) bool {
+		code, ok := codes[d.File][d.Line]
+		return ok && (code == "" || code == d.Code)
+	}
+}
+
+// settingsPage has the meaning of each code.
+const settingsPage = "https://github.com/awsretry/awsretry/blob/main/docs/settings.md#"
+
+func (c *call) printFindings(format string, all []lint.Diagnostic) error {
+	switch format {
+	case "json":
+		for _, d := range all {
+			if err := c.print(d); err != nil {
+				return err
+			}
+		}
+	case "github":
+		// https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+		property := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+		for _, d := range all {
+			at := ""
+			if d.File != "" {
+				at = fmt.Sprintf("file=%s,line=%d,", property.Replace(d.File), max(d.Line, 1))
+			}
+			fmt.Fprintf(c.out, "::%s %stitle=%s::%s\n", d.Severity, at, property.Replace(d.Code),
+				strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(words.Escaped(d.Message)))
+		}
+	case "sarif":
+		return sarifOf(c.build.Version, all).PrettyWrite(c.out)
+	default:
+		for _, d := range all {
+			show(c.out, "", d)
+		}
+	}
+	return nil
+}
+
+// sarifOf returns the findings in the Static Analysis Results Interchange Format, version 2.1.0.
+func sarifOf(version string, all []lint.Diagnostic) *sarif.Report {
+	run := sarif.NewRunWithInformationURI("awsretry lint", "https://github.com/awsretry/awsretry")
+	run.Tool.Driver.WithVersion(version)
+	for _, rule := range lint.Rules() {
+		run.AddRule(rule.Code).WithDescription(rule.Meaning + " " + rule.Cure).WithHelpURI(settingsPage + rule.Code)
+	}
+	for _, d := range all {
+		result := run.CreateResultForRule(d.Code).WithLevel(d.Severity.String()).WithMessage(sarif.NewTextMessage(words.Escaped(d.Message)))
+		if d.File != "" {
+			run.AddDistinctArtifact(filepath.ToSlash(d.File))
+			result.AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
+				WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(d.File))).
+				WithRegion(sarif.NewSimpleRegion(max(d.Line, 1), max(d.Line, 1)))))
+		}
+	}
+	all210 := reports.NewV210Report()
+	all210.AddRun(run)
+	return all210
+}
+
+// lintRules prints all kinds of findings.
+func (c *call) lintRules() error {
+	if c.json {
+		for _, rule := range lint.Rules() {
+			if err := c.print(rule); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	table := tabwriter.NewWriter(c.out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(table, "code\texample\tmeaning\tcure")
+	for _, rule := range lint.Rules() {
+		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", rule.Code, rule.Example, rule.Meaning, rule.Cure)
+	}
+	return table.Flush()
 }

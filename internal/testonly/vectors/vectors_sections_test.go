@@ -62,8 +62,8 @@ func vectorFiles() map[string]vectorFile {
 			"clock_skew_sequences": "classify",
 		}},
 		"shared-config.json": {vectors.SharedConfig{}, about, map[string]string{"cases": "config"}},
-		"tools-agree.json":   {vectors.ToolsAgree{}, about, map[string]string{"cases": "config"}},
-		"tools-table.json":   {vectors.ToolsTable{}, about, map[string]string{"cases": "cmd/awsretry/internal/lint"}},
+		"tools-agree.json":   {vectors.ToolsAgree{}, about, map[string]string{"cases": "config cmd/awsretry/internal/tools"}},
+		"tools-table.json":   {vectors.ToolsTable{}, about, map[string]string{"cases": "cmd/awsretry/internal/lint cmd/awsretry/internal/tools"}},
 		// Load adds the other parts of cross-checks.json to the files with their form.
 		"cross-checks.json": {vectors.CrossChecks{}, about + " standard adaptive classification", map[string]string{
 			"sources":     "internal/testonly/vectors",
