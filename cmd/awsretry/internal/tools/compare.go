@@ -273,6 +273,8 @@ func (b *beside) profile(name string) {
 	}
 	switch {
 	case !ours.differs(its):
+	case name == sharedfile.DefaultProfile && ours.state == missing && its.state == found && its.texts == [2]string{}:
+		// It is as good as one without settings.
 	case b.elsewhere != [2]bool{}:
 		b.paths()
 	default:

@@ -41,7 +41,7 @@ func (c *Comparison) reads(t tool) string {
 	case missing:
 		return "NOT-FOUND"
 	default:
-		return strings.Replace(cmp.Or(o.texts[mode], "-"), jsEmpty, "", 1) + "/" + cmp.Or(o.texts[attempts], "-")
+		return strings.Replace(cmp.Or(o.texts[mode], "-"), jsEmpty, "-", 1) + "/" + cmp.Or(o.texts[attempts], "-")
 	}
 }
 
@@ -60,7 +60,9 @@ func TestReadersReadWhatAllToolsReadAlike(t *testing.T) {
 			for _, tool := range all() {
 				require.Equal(t, want, files.reads(tool), "%s %s %s", source, c.ID, tool.name)
 			}
-			files.Differences(false, false, func(d Difference) { t.Errorf("%s %s: %v", source, c.ID, d) })
+			if c.Env["AWS_RETRY_MODE"] == "" && c.Env["AWS_MAX_ATTEMPTS"] == "" { // they hide what the files differ in
+				files.Differences(false, false, func(d Difference) { t.Errorf("%s %s: %v", source, c.ID, d) })
+			}
 		}
 	}
 }
@@ -74,6 +76,9 @@ func TestReadersReadWhatEachToolReads(t *testing.T) {
 				want := c.ReadAs[name]
 				if !strings.Contains(want, "/") && want != "NOT-FOUND" { // Any other error.
 					want = "refused"
+				}
+				if strings.HasPrefix(want, "/") { // An empty mode is none.
+					want = "-" + want
 				}
 				require.Equal(t, want, files.reads(all()[i]), "%s %s %s", source, c.Title, name)
 			}
