@@ -84,7 +84,7 @@ type countValue int
 // Set takes a whole number, also as 1e6.
 func (n *countValue) Set(text string) error {
 	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || value != math.Trunc(value) || math.Abs(value) > 1e15 {
+	if err != nil || value != math.Trunc(value) || math.Abs(value) > 1e9 {
 		return errors.New("must be a whole number such as 100")
 	}
 	*n = countValue(value)

@@ -140,7 +140,7 @@ func (q *Quota) Lend(cost int, loans uint32) bool {
 		switch debt := uint32(was); { //nolint:gosec // the lower half
 		case debt == 0:
 			next += 1 << 32
-		case loans == uint32(was>>32), debt > math.MaxUint32-perLoan:
+		case loans == uint32(was>>32), debt > math.MaxInt32-perLoan:
 			return false
 		}
 		if q.lent.CompareAndSwap(was, next) {
