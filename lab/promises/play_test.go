@@ -94,7 +94,7 @@ func (p *play) callAs(ctx context.Context, op retry.Operation, caller int) error
 		err := clk.Sleep(ctx, p.latency)
 		switch {
 		case err != nil:
-		case p.loses && number == 1 && caller%7 == 3:
+		case p.lost(caller, number):
 			err = errLost
 		default:
 			err = p.service(caller, number)
@@ -114,6 +114,9 @@ func (p *play) callAs(ctx context.Context, op retry.Operation, caller int) error
 	p.waits = append(p.waits, interval{ready, time.Now()})
 	return err
 }
+
+// lost reports whether an attempt loses its connection.
+func (p *play) lost(caller, number int) bool { return p.loses && number == 1 && caller%7 == 3 }
 
 // callers makes n calls, which begin gap apart, and returns their errors when all have ended.
 func (p *play) callers(n int, gap time.Duration, call func(caller int) error) []error {
