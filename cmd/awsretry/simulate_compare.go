@@ -81,7 +81,7 @@ func (d difference) String() string {
 	more := d.Variant > d.Settings
 	switch d.Figure {
 	case "failed_share":
-		return shareOfCalls(d.Variant) + ", " + percent(d.Settings, "none") + " with the settings"
+		return shareOr("no call fails", " of the calls fail", d.Variant) + ", " + shareOr("none", "", d.Settings) + " with the settings"
 	case "requests_per_s":
 		if d.Settings > 0 && d.Variant >= 2*d.Settings {
 			return number(d.Variant/d.Settings) + " times the requests"
@@ -93,16 +93,10 @@ func (d difference) String() string {
 	}
 }
 
-func shareOfCalls(share float64) string {
-	if share == 0 {
-		return "no call fails"
-	}
-	return percent(share, "") + " of the calls fail"
-}
-
-func percent(share float64, none string) string {
+// shareOr returns a share in percent and what it is of, or another text for zero.
+func shareOr(none, of string, share float64) string {
 	if share == 0 {
 		return none
 	}
-	return number(100*share) + " %"
+	return number(100*share) + " %" + of
 }

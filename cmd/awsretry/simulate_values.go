@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/spf13/pflag"
 )
 
 // rateValue is a number a second as people write it: 500, 500/s, 3/min or 100/h.
@@ -133,5 +131,3 @@ func (l *timesValue) String() string { return strings.Trim(fmt.Sprint([]time.Dur
 
 // Type is for the help.
 func (l *timesValue) Type() string { return "time" }
-
-var _ pflag.Value = (*timesValue)(nil)
