@@ -74,7 +74,7 @@ quick: ## run the tests of the core, without the race detector; 21 s
 	go test $(FRESH) ./...
 
 .PHONY: test
-test: ## run the tests of the modules that programs use, without the race detector; 54 s
+test: ## run the tests of the modules that programs use, without the race detector; 49 s
 	$(call in,$(RELEASED),go test -vet=off $(FRESH) ./...)
 
 .PHONY: race
