@@ -131,7 +131,7 @@ func (c *call) classify(s *signs) error {
 		HardQuota:  verdict.HardQuota(),
 	}
 	if after, ok := verdict.Hint(); ok {
-		answer.RetryAfter = plain(after.Seconds())
+		answer.RetryAfter = after.Seconds()
 	}
 	for _, said := range trail {
 		action, _, _ := strings.Cut(said.Verdict.String(), "(")

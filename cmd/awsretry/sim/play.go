@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -26,7 +25,7 @@ const troubled = "table"
 // Play plays a scenario with a variant. The same seed gives the same result. It returns the errors of ctx and of the
 // variant, and [ErrOpen].
 func Play(ctx context.Context, s Scenario, v Variant, seed uint64) (*Result, error) {
-	clk := virtual.New(start())
+	clk := NewClock(start())
 	plan, err := v.Plan()
 	if err != nil {
 		return nil, err

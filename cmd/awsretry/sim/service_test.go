@@ -7,7 +7,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 )
 
 func TestServiceAllowsItsRateAndItsBurst(t *testing.T) {
@@ -61,7 +60,7 @@ func TestServiceFailsItsShareAndAnswersWithinItsLatency(t *testing.T) {
 
 func TestServiceMayBeFarAwayThrottleSlowlyAndCountInAnotherWay(t *testing.T) {
 	t.Parallel()
-	clk := virtual.New(time.Unix(0, 0))
+	clk := sim.NewClock(time.Unix(0, 0))
 	s := sim.NewService(sim.Scenario{
 		Conditions: sim.Conditions{Latency: [2]time.Duration{second, second}}, Jitter: second, SlowThrottles: 3 * second,
 	}, 1, clk.Now())

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/internal/forecast"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -42,7 +41,7 @@ func Sweep(ctx context.Context, v Variant, seed uint64, shares []float64) ([]Poi
 }
 
 func (v *Variant) point(share float64, seed uint64) (Point, error) {
-	clk := virtual.New(start())
+	clk := NewClock(start())
 	c, err := v.newClient(clk, jitter(seed), nil)
 	if err != nil {
 		return Point{}, err

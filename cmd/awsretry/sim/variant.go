@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/retry"
 )
 
@@ -30,7 +29,7 @@ type Parts struct {
 
 // client is a client of a variant.
 type client struct {
-	clock          *virtual.Clock
+	clock          *Clock
 	deadline       time.Duration
 	attemptTimeout func() time.Duration // nil is none
 	strategy       retry.Strategy
@@ -40,7 +39,7 @@ type client struct {
 func jitter(seed uint64) func() float64 { return rand.New(rand.NewPCG(2, seed)).Float64 }
 
 // newClient returns a client with this jitter.
-func (v *Variant) newClient(clk *virtual.Clock, jitter func() float64, observer retry.Observer) (*client, error) {
+func (v *Variant) newClient(clk *Clock, jitter func() float64, observer retry.Observer) (*client, error) {
 	s, err := v.New(Parts{Clock: clk, Random: jitter, Observer: observer})
 	if err != nil {
 		return nil, err

@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -51,7 +50,7 @@ func losing() map[string]func(s *sim.Scenario) {
 // before the end.
 func playLosses(t *testing.T, s sim.Scenario, behavior retry.Behavior, failure error) (attempts, failed int) {
 	t.Helper()
-	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+	clk := sim.NewClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	world := clk.Beside()
 	strategy, err := standard.New(standard.Config{Behavior: behavior, Clock: world, Random: seeded(1)})
 	require.NoError(t, err)

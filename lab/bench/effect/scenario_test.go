@@ -14,7 +14,6 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/modes/adaptive"
 )
 
@@ -145,7 +144,7 @@ func (l lateness) draws(seed uint64) func() time.Duration {
 
 // busyWorld is the virtual time of a client on a machine where those who wait for a send token wake up late.
 type busyWorld struct {
-	*virtual.Clock
+	*sim.Clock
 	late func() time.Duration
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
@@ -78,7 +77,7 @@ func TestSimulatedRunsAreTheSameInBothWorlds(t *testing.T) {
 func playVirtual(t *testing.T, s scenario, seed uint64, make func(sim.Parts) (retry.Strategy, error)) *record {
 	t.Helper()
 	r := &record{scenario: s}
-	clk := virtual.New(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
+	clk := sim.NewClock(time.Date(2026, time.January, 1, 0, 0, 0, 0, time.UTC))
 	start := clk.Now()
 	var world sim.World
 	var client sim.Client

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"fmt"
@@ -15,15 +15,15 @@ import (
 
 // result is a finished simulation.
 type result struct {
-	*simulation
+	*Simulation
 	args     []string
 	version  string // of the command
 	variants []*variant
 }
 
-// answer returns the result in a few sentences: on the calls with the settings, on the variants that do not keep up, and on how
+// sentences returns the result in a few sentences: on the calls with the settings, on the variants that do not keep up, and on how
 // each variant differs.
-func (res *result) answer() string {
+func (res *result) sentences() string {
 	of := map[string]sim.Row{}
 	for _, row := range sim.Rows(res.variants[0].runs) {
 		of[row.Key] = row
@@ -97,7 +97,7 @@ func (res *result) table() (rows [][]string) {
 // text returns the answer and the figures for people, in tables that fit a terminal of this width; zero is no limit.
 func (res *result) text(width int) string {
 	var all strings.Builder
-	fmt.Fprintln(&all, words.Escaped(res.answer()))
+	fmt.Fprintln(&all, words.Escaped(res.sentences()))
 	rows := res.table()
 	for from := 0; from < len(res.variants); {
 		to := len(res.variants)
@@ -150,7 +150,7 @@ func (res *result) json() any {
 	}
 	return map[string]any{
 		"version": res.version, "seeds": res.seeds(), "duration_s": plain(res.Duration.Seconds()), "limit_per_s": plain(res.Rate),
-		"within_s": plain(res.Within.Seconds()), "answer": res.answer(), "comparisons": res.compare(), "variants": variants,
+		"within_s": plain(res.Within.Seconds()), "answer": res.sentences(), "comparisons": res.compare(), "variants": variants,
 	}
 }
 

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"cmp"
@@ -15,9 +15,8 @@ import (
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
-// simulation holds the flags of simulate, most of them in the scenario that they describe.
-type simulation struct {
-	question
+// Simulation holds the flags, most of them in the scenario that they describe.
+type Simulation struct {
 	sim.Scenario
 
 	flags              *pflag.FlagSet
@@ -44,7 +43,8 @@ const (
 	usualSeeds   = 10
 )
 
-func (s *simulation) define(f *pflag.FlagSet) {
+// Define adds the flags.
+func (s *Simulation) Define(f *pflag.FlagSet) {
 	s.flags = f
 	s.Conditions = sim.Conditions{Rate: 50, Workers: 100, Latency: [2]time.Duration{5 * time.Millisecond, 20 * time.Millisecond}}
 	conditions(f, &s.Conditions)
@@ -99,7 +99,7 @@ func (l *latency) String() string { return l[0].String() + ".." + l[1].String() 
 func (l *latency) Type() string { return "time" }
 
 // seeds returns the seeds to play.
-func (s *simulation) seeds() []uint64 {
+func (s *Simulation) seeds() []uint64 {
 	if s.seed > 0 {
 		return []uint64{s.seed}
 	}
@@ -111,17 +111,17 @@ func (s *simulation) seeds() []uint64 {
 }
 
 // complete makes the scenario of the flags, or returns an error for those that cannot be played.
-func (s *simulation) complete() error {
+func (s *Simulation) complete() error {
 	for _, name := range []string{"limit", "offered", "burst", "calls", "duration", "seed"} { // Without the flag, zero is the default.
 		if f := s.flags.Lookup(name); f.Changed && slices.Contains([]string{"0", "-0", "0s"}, f.Value.String()) {
-			return usageError("--" + name + ": must be above 0")
+			return UsageError("--" + name + ": must be above 0")
 		}
 	}
 	if s.out == "-" {
-		return usageError("--output: must be the name of a file")
+		return UsageError("--output: must be the name of a file")
 	}
 	if s.outage < 0 || s.outage > longestRun {
-		return usageError(fmt.Sprintf("--outage: must be from 0s to %v", longestRun))
+		return UsageError(fmt.Sprintf("--outage: must be from 0s to %v", longestRun))
 	}
 	if s.Burst == 0 {
 		s.Burst = max(s.Rate, 1) // a bucket with room for less than one request would never allow any
@@ -130,16 +130,16 @@ func (s *simulation) complete() error {
 		s.Offered = 5 * s.Rate
 	}
 	if err := s.parseFail(); err != nil {
-		return usageError("--fail " + s.fails + ": " + err.Error())
+		return UsageError("--fail " + s.fails + ": " + err.Error())
 	}
 	if err := within(&s.Conditions); err != nil {
-		return usageError("--" + err.Error())
+		return UsageError("--" + err.Error())
 	}
 	if err := s.addPhases(); err != nil {
 		return err
 	}
 	if strings.Contains(s.fails, "..") && len(s.Phases) > 0 {
-		return usageError("--fail " + s.fails + ": the picture of failures is for a run without --phase and --outage")
+		return UsageError("--fail " + s.fails + ": the picture of failures is for a run without --phase and --outage")
 	}
 	if s.Calls == 0 {
 		s.Measured.From = settled
@@ -151,7 +151,7 @@ func (s *simulation) complete() error {
 		}
 	}
 	if s.Duration <= s.Measured.From || s.Duration > longestRun {
-		return usageError(fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v", s.Measured.From, longestRun))
+		return UsageError(fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v", s.Measured.From, longestRun))
 	}
 	s.Measured.To = s.Duration
 	return s.check()
@@ -161,7 +161,7 @@ func (s *simulation) complete() error {
 const points = 21
 
 // parseFail reads --fail: the share of the run, and those of the picture.
-func (s *simulation) parseFail() (err error) {
+func (s *Simulation) parseFail() (err error) {
 	from, to, both := strings.Cut(cmp.Or(s.fails, "0"), "..")
 	if s.Fail, err = parseShare(from); err != nil {
 		return errors.New("must be a share such as 0.1 or 10%, or two such as 0..0.5")
@@ -211,7 +211,7 @@ func within(c *sim.Conditions) error {
 func digits(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
 
 // addPhases reads each --phase, and --outage, which is two of them.
-func (s *simulation) addPhases() error {
+func (s *Simulation) addPhases() error {
 	type change struct {
 		from        time.Duration
 		place, text string
@@ -225,7 +225,7 @@ func (s *simulation) addPhases() error {
 		at, list, _ := strings.Cut(text, ":")
 		from, err := time.ParseDuration(at)
 		if err != nil || from < 0 || list == "" {
-			return usageError("--phase " + text + ": must be TIME:KEY=VALUE;KEY=VALUE, such as 30s:offered=4x;fail=0.5")
+			return UsageError("--phase " + text + ": must be TIME:KEY=VALUE;KEY=VALUE, such as 30s:offered=4x;fail=0.5")
 		}
 		changes = append(changes, change{from, "--phase " + text, list})
 	}
@@ -234,11 +234,11 @@ func (s *simulation) addPhases() error {
 	for _, c := range changes {
 		for part := range strings.SplitSeq(c.text, ";") {
 			if err := s.change(&now, part); err != nil {
-				return usageError(fmt.Sprintf("%s: %q: %v", c.place, part, err))
+				return UsageError(fmt.Sprintf("%s: %q: %v", c.place, part, err))
 			}
 		}
 		if err := within(&now); err != nil {
-			return usageError(c.place + ": " + err.Error())
+			return UsageError(c.place + ": " + err.Error())
 		}
 		s.Phases = append(s.Phases, sim.Phase{From: c.from, Conditions: now})
 		s.changes = append(s.changes, c.text)
@@ -248,7 +248,7 @@ func (s *simulation) addPhases() error {
 }
 
 // change changes conditions as KEY=VALUE says. A multiple such as 4x is of the base.
-func (s *simulation) change(now *sim.Conditions, text string) error {
+func (s *Simulation) change(now *sim.Conditions, text string) error {
 	key, value, _ := strings.Cut(text, "=")
 	flagsOf := func(c *sim.Conditions) *pflag.Flag {
 		var f pflag.FlagSet
@@ -287,7 +287,7 @@ func times(value pflag.Value, by float64) string {
 }
 
 // check returns an error for flags that are out of their bounds or conflict.
-func (s *simulation) check() error {
+func (s *Simulation) check() error {
 	wanted, by := s.Wanted(sim.Window{To: s.Duration}), "--offered, --outage, --phase and --duration"
 	if s.Calls > 0 {
 		wanted, by = float64(s.Calls), "--calls"
@@ -309,15 +309,15 @@ func (s *simulation) check() error {
 		{wanted > mostCalls, fmt.Sprintf("%s: at most %.0f calls in all runs, not %.0f; --seed plays one run", by, mostCalls, wanted)},
 	} {
 		if wrong.is {
-			return usageError(wrong.text)
+			return UsageError(wrong.text)
 		}
 	}
 	for _, p := range append(s.Phases, sim.Phase{Conditions: s.Conditions}) {
 		if p.Workers > 0 && s.Workers == 0 {
-			return usageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
+			return UsageError(fmt.Sprintf("--phase %v: workers need --workers above 0", p.From))
 		}
 		if n := s.Clients * max(p.Workers, 1); n > sim.MaxOpen {
-			return usageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
+			return UsageError(fmt.Sprintf("--clients and --workers: at most %d workers in all, not %d", sim.MaxOpen, n))
 		}
 	}
 	return nil

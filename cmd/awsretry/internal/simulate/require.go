@@ -1,8 +1,9 @@
-package main
+package simulate
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"regexp"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ func requirements(texts []string) (all []requirement, err error) {
 	for _, text := range texts {
 		r, err := parseRequirement(text)
 		if err != nil {
-			return nil, usageError("--require " + text + ": " + err.Error())
+			return nil, UsageError("--require " + text + ": " + err.Error())
 		}
 		all = append(all, r)
 	}
@@ -94,13 +95,13 @@ func (r requirement) keeps(x float64) bool {
 }
 
 // judge says which limits a variant does not keep. The median of the runs counts.
-func (c *call) judge(variants []*variant, limits []requirement) (err error) {
+func judge(to io.Writer, variants []*variant, limits []requirement) (err error) {
 	for _, v := range variants {
 		rows := sim.Rows(v.runs)
 		for _, r := range limits {
 			if row := rows[r.figure]; !r.keeps(row.Median) {
-				err = errBad
-				fmt.Fprintf(c.errs, "awsretry simulate: %s: %s does not hold: it is %s\n", words.Escaped(v.Name), words.Escaped(r.text), figure(row))
+				err = ErrLimit
+				fmt.Fprintf(to, "awsretry simulate: %s: %s does not hold: it is %s\n", words.Escaped(v.Name), words.Escaped(r.text), figure(row))
 			}
 		}
 	}

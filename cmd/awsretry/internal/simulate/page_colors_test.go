@@ -1,6 +1,6 @@
 //go:build !race
 
-package page_test
+package simulate
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package virtual_test
+package sim_test
 
 import (
 	"context"
@@ -9,14 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/cmd/awsretry/virtual"
+	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 )
 
 func start() time.Time { return time.Date(2026, time.November, 1, 12, 0, 0, 0, time.UTC) }
 
 // notes are what tasks have done, with the second at which they did it.
 type notes struct {
-	*virtual.Clock
+	*sim.Clock
 	list []string
 }
 
@@ -119,7 +119,7 @@ func TestTasksTakeTurnsAndWaitUntilTheRunEnds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			n := &notes{Clock: virtual.New(start())}
+			n := &notes{Clock: sim.NewClock(start())}
 			c.begin(n)
 			until := time.Time{}
 			if c.until > 0 {
@@ -141,7 +141,7 @@ func TestWaitsEndInOrderUnlessTheClockRechecksThoseWhoseContextsCanEnd(t *testin
 		{true, false, []string{"3s wait 0", "3s wait 1", "4s wait 2"}},
 		{true, true, []string{"2s wait 1", "3s wait 0", "4s wait 2"}},
 	} {
-		n := &notes{Clock: virtual.New(start())}
+		n := &notes{Clock: sim.NewClock(start())}
 		beside, ctx := n.Beside(), context.Background()
 		if c.limited {
 			ctx, _ = beside.WithTimeout(ctx, time.Hour)
@@ -173,7 +173,7 @@ func TestWaitsEndInOrderUnlessTheClockRechecksThoseWhoseContextsCanEnd(t *testin
 
 func TestPanicOfATaskIsThatOfRun(t *testing.T) {
 	t.Parallel()
-	clk, ended := virtual.New(start()), false
+	clk, ended := sim.NewClock(start()), false
 	clk.Go(func() {
 		_ = clk.Sleep(t.Context(), time.Second)
 		panic("on purpose")

@@ -1,14 +1,7 @@
-// Package virtual has a clock for simulations with many tasks, such as the workers of a client that
-// a service throttles. One task runs at a time, and the clock decides which one, so each run is the
-// same, and only virtual time passes.
-//
-// A [clock.Fake] suits tests of a few functions: it uses the goroutines of the test, and if a
-// deadline ends several waits at once, they all run at once.
-package virtual
+package sim
 
 import (
 	"cmp"
-	"container/heap"
 	"context"
 	"iter"
 	"maps"
@@ -18,13 +11,14 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
-// Clock is a clock whose time moves when all tasks wait. [Clock.Run] runs its tasks, which
-// [Clock.Go] has added. Call its methods from the tasks, from timer functions, and before Run; it
-// is not safe for concurrent use. Use [New].
+// Clock is a [clock.Fake] for many tasks, such as the workers of a client that a service throttles. One task runs at a time,
+// and the clock decides which one, so each run is the same. [Clock.Run] runs the tasks that [Clock.Go] has added. Call its
+// methods from the tasks, from timer functions, and before Run; it is not safe for concurrent use. Use [NewClock].
 //
-// Waits must end in the order in which they began, as waits for the send tokens of one scope do: the clock looks at the first
-// of them only. [Clock.Recheck] makes it look at all with a context that can end. A context ends a wait at the deadline of a
-// WithTimeout of the waiting task, and not in another way.
+// [clock.Fake.Run] has a goroutine for each function, and looks at every wait at each step. Here a task is a coroutine, and waits
+// have to end in the order in which they began, as waits for the send tokens of one scope do: the clock looks at the first of
+// them only. [Clock.Recheck] makes it look at all with a context that can end. A context ends a wait at its deadline on this
+// clock, and not in another way.
 type Clock struct {
 	*loop
 	ordered, limited []wait
@@ -35,10 +29,9 @@ var _ clock.Clock = (*Clock)(nil)
 
 // loop is the common part of clocks with the same time.
 type loop struct {
-	now     time.Time
-	queue   queue
-	armed   uint64 // timers ever armed; orders those that are due at the same instant
-	current *task  // the task that runs, or nil
+	*clock.Fake
+	current *task // the task that runs, or nil
+	begun   []*task
 	tasks   map[*task]struct{}
 	idle    []*task // that have returned, for functions to come: a new coroutine costs more than most of them
 	added   uint64  // tasks ever added
@@ -54,17 +47,18 @@ type wait struct {
 
 // task is a function that [Clock.Go] has added. It is a coroutine.
 type task struct {
+	clock  *Clock
 	f      func()
 	number uint64
 	resume func() (struct{}, bool)
 	stop   func()
 	yield  func(struct{}) bool
-	alarm  *timer // wakes the task from a sleep
+	alarm  clock.Timer // wakes the task from a sleep
 }
 
-// New returns a clock that shows start.
-func New(start time.Time) *Clock {
-	return &Clock{loop: &loop{now: start, tasks: make(map[*task]struct{})}}
+// NewClock returns a clock that shows start.
+func NewClock(start time.Time) *Clock {
+	return &Clock{loop: &loop{Fake: clock.NewFake(start), tasks: make(map[*task]struct{})}}
 }
 
 // Beside returns a clock with the same time. Its tasks must not end the waits of tasks of another
@@ -83,9 +77,9 @@ func (c *Clock) Go(f func()) {
 	t := c.idle[len(c.idle)-1]
 	c.idle = c.idle[:len(c.idle)-1]
 	c.added++
-	t.f, t.number, t.alarm.clock = f, c.added, c
+	t.clock, t.f, t.number = c, f, c.added
 	c.tasks[t] = struct{}{}
-	t.alarm.Reset(0)
+	c.begun = append(c.begun, t)
 }
 
 // newTask returns a coroutine that runs one function after another.
@@ -98,7 +92,8 @@ func (l *loop) newTask() *task {
 			t.f = nil
 		}
 	})
-	t.alarm = &timer{f: func() { l.turn(t) }, place: outside}
+	t.alarm = timer{l.Fake.AfterFunc(never, func() { t.clock.happen(func() { l.turn(t) }) })}
+	t.alarm.Stop()
 	return t
 }
 
@@ -110,6 +105,27 @@ func (l *loop) turn(t *task) {
 	if t.f == nil {
 		delete(l.tasks, t)
 		l.idle = append(l.idle, t)
+	}
+}
+
+// happen does what is due, and then runs each task that it lets begin or go on.
+func (c *Clock) happen(due func()) {
+	if c.stopped {
+		return
+	}
+	due()
+	for {
+		for t := c.awaited(); t != nil; t = c.awaited() {
+			c.turn(t)
+		}
+		c.recheck = false
+		if len(c.begun) == 0 {
+			return
+		}
+		t := c.begun[0]
+		c.begun = c.begun[1:]
+		c = t.clock
+		c.turn(t)
 	}
 }
 
@@ -128,24 +144,18 @@ func (c *Clock) Stop() { c.stopped = true }
 // panics if a task panics.
 func (c *Clock) Run(until time.Time) {
 	defer c.end()
-	for len(c.tasks) > 0 && len(c.queue) > 0 && !c.stopped {
-		if !until.IsZero() && !c.queue[0].due.Before(until) {
-			c.now = until
-			break
-		}
-		next := heap.Pop(&c.queue).(*timer)
-		c.now = next.due
-		next.f()
-		for t := next.clock.awaited(); t != nil; t = next.clock.awaited() {
-			c.turn(t)
-		}
-		next.clock.recheck = false
+	if !until.IsZero() {
+		c.Fake.AfterFunc(until.Sub(c.Now()), c.Stop)
+	}
+	c.happen(func() {})
+	for goes := true; goes && len(c.tasks) > 0 && !c.stopped; {
+		_, goes = c.AdvanceToNext()
 	}
 }
 
 // end ends the remaining tasks, in the order in which they were added.
 func (l *loop) end() {
-	l.ended = true
+	l.stopped, l.ended = true, true
 	inOrder := func(a, b *task) int { return cmp.Compare(a.number, b.number) }
 	for _, t := range slices.SortedFunc(maps.Keys(l.tasks), inOrder) {
 		l.current = t
@@ -186,18 +196,12 @@ func (w *wait) over() bool {
 	}
 }
 
-// Now returns the time of the clock.
-func (c *Clock) Now() time.Time { return c.now }
-
 // Sleep waits until d has passed or ctx is done. Only tasks may call it.
 func (c *Clock) Sleep(ctx context.Context, d time.Duration) error {
 	if err := ctx.Err(); !c.ended && (err != nil || d <= 0) {
 		return err
 	}
-	alarm := c.current.alarm
-	alarm.Reset(d)
-	defer alarm.Stop()
-	return c.pause(ctx)
+	return c.pause(ctx, d)
 }
 
 // Await waits until done is closed or ctx is done. Only tasks may call it. The strategies of this
@@ -209,23 +213,33 @@ func (c *Clock) Await(ctx context.Context, done <-chan struct{}) error {
 	w := wait{c.current, done}
 	if ctx.Done() == nil {
 		c.ordered = append(c.ordered, w)
-		return c.pause(ctx)
+		return c.pause(ctx, never)
 	}
 	c.limited = append(c.limited, w)
-	err := c.pause(ctx)
+	err := c.pause(ctx, never)
 	if err != nil {
 		c.limited = slices.DeleteFunc(c.limited, func(other wait) bool { return other == w })
 	}
 	return err
 }
 
-// pause makes the running task wait. It fails if the run has ended, and after the deadline of a context.
-func (c *Clock) pause(ctx context.Context) error {
-	if d, ok := ctx.Value(deadlineKey{}).(*deadline); ok {
-		d.waiter = c.current
-		defer func() { d.waiter = nil }()
+// never is the time of a pause without an end.
+const never = time.Duration(1<<63 - 1)
+
+// pause makes the running task wait, at most to the deadline of its context. It fails if the run has ended.
+func (c *Clock) pause(ctx context.Context, d time.Duration) error {
+	if c.ended {
+		return context.Canceled
 	}
-	if c.ended || !c.current.yield(struct{}{}) {
+	if until, limited := ctx.Deadline(); limited {
+		d = min(d, until.Sub(c.Now()))
+	}
+	if d < never {
+		alarm := c.current.alarm
+		alarm.Reset(d)
+		defer alarm.Stop()
+	}
+	if !c.current.yield(struct{}{}) {
 		return context.Canceled
 	}
 	return ctx.Err()
@@ -233,54 +247,10 @@ func (c *Clock) pause(ctx context.Context) error {
 
 // AfterFunc calls f when d has passed, in the goroutine of Run. f must not wait.
 func (c *Clock) AfterFunc(d time.Duration, f func()) clock.Timer {
-	armed := &timer{clock: c, f: f, place: outside}
-	armed.Reset(d)
-	return armed
+	return timer{c.Fake.AfterFunc(max(d, 1), func() { c.happen(f) })}
 }
 
-// deadline is a context of WithTimeout.
-type deadline struct {
-	context.Context //nolint:containedctx // it is a context
-	until           time.Time
-	waiter          *task // that waits with this context, or nil
-}
+// timer is due after a nanosecond where that of a [clock.Fake] begins a goroutine.
+type timer struct{ clock.Timer }
 
-type deadlineKey struct{}
-
-// WithTimeout is for [clock.WithTimeout]. A context that package context derives from the result
-// has the error Canceled after the deadline.
-func (c *Clock) WithTimeout(parent context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	until := c.now.Add(d)
-	if earlier, ok := parent.Deadline(); ok && earlier.Before(until) {
-		until = earlier
-	}
-	ctx, end := context.WithCancelCause(parent)
-	limited := &deadline{Context: ctx, until: until}
-	over := c.AfterFunc(until.Sub(c.now), func() {
-		end(context.DeadlineExceeded)
-		if limited.waiter != nil {
-			c.turn(limited.waiter)
-		}
-	})
-	return limited, func() {
-		over.Stop()
-		end(nil)
-	}
-}
-
-func (d *deadline) Deadline() (time.Time, bool) { return d.until, true }
-
-func (d *deadline) Err() error {
-	err := d.Context.Err()
-	if err != nil && context.Cause(d.Context) == context.DeadlineExceeded { //nolint:errorlint // compares the unwrapped cause
-		return context.DeadlineExceeded
-	}
-	return err
-}
-
-func (d *deadline) Value(key any) any {
-	if key == (deadlineKey{}) {
-		return d
-	}
-	return d.Context.Value(key)
-}
+func (t timer) Reset(d time.Duration) bool { return t.Timer.Reset(max(d, 1)) }

@@ -1,4 +1,4 @@
-package main
+package simulate
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
-	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/internal/words"
@@ -24,39 +23,38 @@ type variant struct {
 	sim.Variant
 	place    string // --vs and the name
 	given    []config.Candidate
-	behavior retry.Behavior
 	strategy adaptive.Config // apart from the settings
-	settings []page.Setting
+	settings []setting
 	runs     []*sim.Result // one for each seed
 	curve    []sim.Point
 }
 
 // variants returns the settings and each --vs.
-func (c *call) variants(s *simulation) ([]*variant, error) {
+func (s *Simulation) variants(p *Program) ([]*variant, error) {
 	all := make([]*variant, 0, 1+len(s.vs))
 	for i, name := range append([]string{"settings"}, s.vs...) {
 		v := &variant{Variant: sim.Variant{Name: name}}
 		if i > 0 {
 			v.place = "--vs " + name
 			if slices.Contains(s.vs[:i-1], name) {
-				return nil, usageError(v.place + ": was given before")
+				return nil, UsageError(v.place + ": was given before")
 			}
 			if err := v.parse(); err != nil {
-				return nil, usageError(v.place + ": " + err.Error())
+				return nil, UsageError(v.place + ": " + err.Error())
 			}
 		}
-		found, err := v.resolve(c.query(s.question, c.service))
+		found, err := v.resolve(p.Query)
 		if i > 0 && ofPlace(err, v.place) {
-			return nil, usageError(lint.Text(err))
+			return nil, UsageError(lint.Text(err))
 		}
 		if err != nil {
 			return nil, err
 		}
 		if i == 0 {
-			c.warn(found)
+			p.Warn(found)
 		}
-		if c.service != "" {
-			v.settings = append(v.settings, page.Setting{Name: "service", Value: c.service, Origin: "--service"})
+		if p.Query.Service != "" {
+			v.settings = append(v.settings, setting{Name: "service", Value: p.Query.Service, Origin: "--service"})
 		}
 		all = append(all, v)
 	}
@@ -98,13 +96,11 @@ func (v *variant) parse() error {
 
 func (v *variant) set(key, value string) (err error) {
 	switch key {
-	case "behavior":
-		if v.behavior = retry.Behavior(value); v.behavior != retry.V20 && v.behavior != retry.V21 {
-			return errors.New("must be v2.0 or v2.1")
+	case "behavior", "retry_mode", "max_attempts", "max_backoff", "min_delay", "max_elapsed":
+		candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: option, Name: v.place, Key: key}}
+		if key == "behavior" {
+			candidate = config.Typed(candidate.Origin, key, retry.Behavior(value))
 		}
-		return nil
-	case "retry_mode", "max_attempts", "max_backoff", "min_delay", "max_elapsed":
-		candidate := config.Candidate{Raw: value, Origin: config.Origin{Kind: "option", Name: v.place, Key: key}}
 		if invalid, ok := errors.AsType[*config.ValueError](candidate.Check()); ok {
 			return invalid.Err
 		}
@@ -148,9 +144,12 @@ func (v *variant) set(key, value string) (err error) {
 		return errors.New("must be standard, adaptive, cut-per-throttle, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
 			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D" + meant)
 	}
-	v.settings = append(v.settings, page.Setting{Name: key, Value: value, Origin: v.place})
+	v.settings = append(v.settings, setting{Name: key, Value: value, Origin: v.place})
 	return err
 }
+
+// option is the kind of the origin of a flag.
+const option = "option"
 
 func positive(text string) (time.Duration, error) {
 	d, err := time.ParseDuration(text)
@@ -168,10 +167,7 @@ func ofPlace(err error, place string) bool {
 
 // resolve reads the settings of the variant, and returns the findings.
 func (v *variant) resolve(query config.Query) ([]lint.Diagnostic, error) {
-	if v.behavior != "" {
-		query.Given = ofBehavior(v.behavior)
-	}
-	query.Given = append(query.Given, v.given...)
+	query.Given = slices.Concat(v.given, query.Given) // the first of a setting counts
 	s, err := lint.Examine(query)
 	if err != nil {
 		return nil, err
@@ -179,23 +175,22 @@ func (v *variant) resolve(query config.Query) ([]lint.Diagnostic, error) {
 	v.New = func(p sim.Parts) (retry.Strategy, error) {
 		return awsretry.New(s.Settings, awsretry.WithConfig(v.strategy), awsretry.WithClock(p.Clock), awsretry.WithRandom(p.Random), awsretry.WithObserver(p.Observer))
 	}
-	fromFlag(&s.Profile.Origin)
-	behavior := s.Behavior.Origin.String()
-	if v.behavior != "" {
-		behavior = v.place
+	profile := s.Profile.Origin
+	if profile.Kind == option {
+		profile.Name = "--profile"
 	}
-	all := []page.Setting{
-		{Name: "profile", Value: s.Profile.Value, Origin: s.Profile.Origin.String()},
+	all := []setting{
+		{Name: "profile", Value: s.Profile.Value, Origin: profile.String()},
 		{Name: "retry_mode", Value: string(s.RetryMode.Value), Origin: s.RetryMode.Origin.String()},
 		{Name: "max_attempts", Value: strconv.Itoa(s.MaxAttempts.Value), Origin: s.MaxAttempts.Origin.String()},
-		{Name: "behavior", Value: string(s.Behavior.Value), Origin: behavior},
+		{Name: "behavior", Value: string(s.Behavior.Value), Origin: s.Behavior.Origin.String()},
 	}
 	for _, d := range []struct {
 		name    string
 		setting config.Setting[time.Duration]
 	}{{"max_backoff", s.MaxBackoff}, {"min_delay", s.MinDelay}, {"max_elapsed", s.MaxElapsed}} {
 		if d.setting.Origin.Name != "" {
-			all = append(all, page.Setting{Name: d.name, Value: d.setting.Value.String(), Origin: d.setting.Origin.String()})
+			all = append(all, setting{Name: d.name, Value: d.setting.Value.String(), Origin: d.setting.Origin.String()})
 		}
 	}
 	v.settings = append(all, v.settings...)

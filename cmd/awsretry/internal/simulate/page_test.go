@@ -1,9 +1,8 @@
 //go:build !race
 
-package page_test
+package simulate
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -16,78 +15,84 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"github.com/awsretry/awsretry/cmd/awsretry/internal/page"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/internal/words"
 )
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// small is a report of two variants with two bins, of which the last one is half as long.
-func small() *page.Report {
-	setting := []page.Setting{{"mode", "standard", "default"}, {"max attempts", "3", "/home/me/.aws/config:12 [profile prod]"}}
-	r := &page.Report{
-		Command: "awsretry simulate --vs v2.0 -o report.html", Version: "v1.2.3", Answer: "With the settings, 0 % of the calls fail.",
-		Played: []page.Fact{{"limit", "50 requests/s"}}, Duration: 15 * time.Second,
-		Results: [][]string{{"failed", "0 %", "1 %"}, {"p99", "2.16 s", "—"}},
-	}
+// small is a result of two variants with two bins, of which the last one is half as long.
+func small() *result {
+	var s Simulation
+	s.Define(pflag.NewFlagSet("", pflag.ContinueOnError))
+	s.Duration = 15 * time.Second
+	res := &result{Simulation: &s, args: []string{"simulate", "--vs", "v2.0", "-o", "report.html"}, version: "v1.2.3"}
 	for i, name := range []string{"settings", "v2.0"} {
-		r.Variants = append(r.Variants, page.Variant{
-			Name: name, Settings: append(setting, page.Setting{"behavior", "v2." + strconv.Itoa(1-i), "--vs"}), Drains: "21.5 %",
-			Run: &sim.Result{
-				Figures: sim.Figures{Drain: 0.215}, Calls: 4, Width: 10 * time.Second,
+		res.variants = append(res.variants, &variant{
+			Variant: sim.Variant{Name: name},
+			settings: []setting{
+				{"mode", "standard", "default"},
+				{"max attempts", "3", "/home/me/.aws/config:12 [profile prod]"},
+				{"behavior", "v2." + strconv.Itoa(1-i), "--vs"},
+			},
+			runs: []*sim.Result{{
+				Figures: sim.Figures{FailedShare: 0.01 * float64(i), LatencyP99: 2.16, Drain: 0.215, Done: math.NaN()}, Calls: 4, Width: 10 * time.Second,
 				Bins: []sim.Bin{
 					{Offered: 120, Begun: 100, Allowed: 50, Waiting: 7, Failed: 5, Sent: 200, Accepted: 90, Throttled: 110, Quota: 500},
 					{From: 10 * time.Second, Offered: 60, Begun: 35, Allowed: 50, Sent: 45, Accepted: 55, Throttled: 65, Quota: 400, SendRate: 9},
 				},
 				Succeeded: []time.Duration{time.Second, 2 * time.Second, 3 * time.Second},
-			},
-			Curve: []sim.Point{{Share: 0, AttemptsPerCall: 1}, {Share: 1, AttemptsPerCall: 2, FailedShare: 1}},
+			}},
+			curve: []sim.Point{{Share: 0, AttemptsPerCall: 1}, {Share: 1, AttemptsPerCall: 2, FailedShare: 1}},
 		})
 	}
-	return r
+	return res
 }
 
 // largest has as much of everything as a report of eight variants can have.
-func largest() *page.Report {
-	r := &page.Report{Command: "awsretry simulate", Duration: 6*time.Hour - 7*time.Second}
+func largest() *result {
+	res := small()
+	res.Duration, res.variants = 6*time.Hour-7*time.Second, nil
 	for i := range 8 {
-		v := page.Variant{Name: "max_attempts=" + strconv.Itoa(i) + ",max_backoff=20s,retry_mode=adaptive", Run: &sim.Result{Calls: 100_000, Width: 216 * time.Second}}
+		run := &sim.Result{Calls: 100_000, Width: 216 * time.Second}
+		v := &variant{Variant: sim.Variant{Name: "max_attempts=" + strconv.Itoa(i) + ",max_backoff=20s,retry_mode=adaptive"}, runs: []*sim.Result{run}}
 		for j := range 1000 {
-			v.Run.Succeeded = append(v.Run.Succeeded, time.Duration(j)*time.Second)
-			v.Run.Unsuccessful = append(v.Run.Unsuccessful, time.Duration(j)*time.Minute)
+			run.Succeeded = append(run.Succeeded, time.Duration(j)*time.Second)
+			run.Unsuccessful = append(run.Unsuccessful, time.Duration(j)*time.Minute)
 			if n := 2_000_000 + (i*7919+j*104729)%1_000_000; j < 100 {
-				v.Run.Bins = append(v.Run.Bins, sim.Bin{
-					From: time.Duration(j) * v.Run.Width, Offered: float64(n), Allowed: 1000, Begun: n, Failed: n, Waiting: n, Sent: n * 2, Accepted: n - 500_000,
+				run.Bins = append(run.Bins, sim.Bin{
+					From: time.Duration(j) * run.Width, Offered: float64(n), Allowed: 1000, Begun: n, Failed: n, Waiting: n, Sent: n * 2, Accepted: n - 500_000,
 					Throttled: n + 123_456, Quota: n % 500, SendRate: float64(n) / 300,
 				})
 			}
 			if j <= 20 {
-				v.Settings = append(v.Settings, page.Setting{"setting " + strconv.Itoa(j), "value " + strconv.Itoa(i), "/home/someone-or-other/.aws/config:1234 [profile production]"})
-				v.Curve = append(v.Curve, sim.Point{Share: float64(j) / 20, AttemptsPerCall: 1 + math.Abs(math.Sin(float64(i+j))), FailedShare: 0.1234})
+				v.settings = append(v.settings, setting{"setting " + strconv.Itoa(j), "value " + strconv.Itoa(i), "/home/someone-or-other/.aws/config:1234 [profile production]"})
+				v.curve = append(v.curve, sim.Point{Share: float64(j) / 20, AttemptsPerCall: 1 + math.Abs(math.Sin(float64(i+j))), FailedShare: 0.1234})
 			}
 		}
-		r.Variants = append(r.Variants, v)
+		res.variants = append(res.variants, v)
 	}
-	return r
+	return res
 }
 
-func written(t *testing.T, r *page.Report) string {
+func written(t *testing.T, r *result) string {
 	t.Helper()
-	var b bytes.Buffer
-	require.NoError(t, page.Write(&b, r))
-	return b.String()
+	page, err := r.page()
+	require.NoError(t, err)
+	return string(page)
 }
 
 // sound is the page of a report that is sound, as all pages have to be.
-func sound(t *testing.T, r *page.Report) string {
+func sound(t *testing.T, r *result) string {
 	t.Helper()
 	text := written(t, r)
 	requireSound(t, text)
@@ -159,45 +164,51 @@ func requireSound(t require.TestingT, text string) {
 
 func TestReportHasTheGoldenPage(t *testing.T) {
 	t.Parallel()
-	for name, change := range map[string]func(r *page.Report){
-		"limit":    func(r *page.Report) { r.Variants[0].Curve, r.Variants[1].Curve = nil, nil },
-		"failures": func(*page.Report) {},
-		"change": func(r *page.Report) {
-			r.Variants[0].Curve, r.Variants[1].Curve = nil, nil
-			r.Phases = []page.Phase{{From: 3 * time.Second, To: 6 * time.Second, Label: "fail=1"}}
-		},
+	got := sound(t, small())
+	got = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(got, "<script>...</script>")
+	got = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(got, "<style>...</style>")
+	got = regexp.MustCompile(`sha256-(?:[^&"]|&#43;)*`).ReplaceAllString(got, "sha256-...")
+	golden := filepath.Join("testdata", "report.golden.html")
+	if *update {
+		require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(golden)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+func TestPictureOfTheQuestionComesFirst(t *testing.T) {
+	t.Parallel()
+	withCurve, limit, change := small(), small(), small()
+	for _, v := range slices.Concat(limit.variants, change.variants) {
+		v.curve = nil
+	}
+	change.Phases, change.changes = []sim.Phase{{From: 3 * time.Second, Conditions: sim.Conditions{Fail: 1}}}, []string{"fail=1"}
+	for want, res := range map[string]*result{
+		"curve latency rates troubles state": withCurve,
+		"latency rates troubles state":       limit,
+		"troubles rates latency state":       change,
 	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			r := small()
-			change(r)
-			got := sound(t, r)
-			got = regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(got, "<script>...</script>")
-			got = regexp.MustCompile(`(?s)<style>.*?</style>`).ReplaceAllString(got, "<style>...</style>")
-			got = regexp.MustCompile(`sha256-(?:[^&"]|&#43;)*`).ReplaceAllString(got, "sha256-...")
-			golden := filepath.Join("testdata", name+".golden.html")
-			if *update {
-				require.NoError(t, os.WriteFile(golden, []byte(got), 0o600))
-			}
-			want, err := os.ReadFile(golden)
-			require.NoError(t, err)
-			require.Equal(t, string(want), got)
-		})
+		var ids []string
+		for _, id := range regexp.MustCompile(`<h3 id="(\w+)"`).FindAllStringSubmatch(sound(t, res), -1) {
+			ids = append(ids, id[1])
+		}
+		require.Equal(t, want, strings.Join(ids, " "))
 	}
 }
 
 func TestSettingsThatAreTheSameAreShort(t *testing.T) {
 	t.Parallel()
 	r := small()
-	r.Variants[1].Settings = []page.Setting{r.Variants[0].Settings[0], {"max attempts", "3", "--vs"}, {"pause", "1 s", "--vs"}}
+	r.variants[1].settings = []setting{r.variants[0].settings[0], {"max attempts", "3", "--vs"}, {"pause", "1 s", "--vs"}}
 	text := sound(t, r)
 	require.Contains(t, text, `<th scope="row">mode</th><td>standard<small>default</small></td><td>same</td></tr>`)
 	require.Contains(t, text, `</small></td><td>3<small>--vs</small></td></tr>`)
 	require.Contains(t, text, `<th scope="row">pause</th><td>—</td><td>1 s<small>--vs</small></td></tr>`)
 }
 
-// drawn is what the script of a page draws.
-func drawn(t *testing.T, text string) (data struct {
+// drawnBy is what the script of a page draws.
+func drawnBy(t *testing.T, text string) (data struct {
 	Phases   []struct{ From, To float64 }
 	Variants []struct {
 		Name     string
@@ -218,13 +229,13 @@ func drawn(t *testing.T, text string) (data struct {
 
 func TestLargestPageIsBelow400KBWithAHundredLatencies(t *testing.T) {
 	t.Parallel()
-	v := drawn(t, written(t, small())).Variants[0]
+	v := drawnBy(t, written(t, small())).Variants[0]
 	require.Equal(t, []float64{1, 2, 3}, v.Ok.Times)
 	require.Zero(t, v.Bad.Count)
 	text := sound(t, largest())
 	require.Less(t, len(text), 400_000)
 	require.Equal(t, text, written(t, largest()))
-	v = drawn(t, text).Variants[0]
+	v = drawnBy(t, text).Variants[0]
 	require.Equal(t, 1000, v.Ok.Count)
 	require.Len(t, v.Ok.Times, 100)
 	require.InDeltaSlice(t, []float64{9, 999}, []float64{v.Ok.Times[0], v.Ok.Times[99]}, 0, "one percent are within nine seconds")
@@ -233,20 +244,19 @@ func TestLargestPageIsBelow400KBWithAHundredLatencies(t *testing.T) {
 func TestWhatDoesNotApplyIsNotDrawn(t *testing.T) {
 	t.Parallel()
 	r := small()
-	r.Variants[1].Run.Drain, r.Variants[1].Drains = math.NaN(), ""
+	r.variants[1].runs[0].Drain = math.NaN()
 	text := written(t, r)
 	require.Equal(t, 1, strings.Count(text, "drains at"))
-	require.Nil(t, drawn(t, text).Variants[1].DrainsAt)
-	require.NotNil(t, drawn(t, text).Variants[0].DrainsAt)
+	require.Nil(t, drawnBy(t, text).Variants[1].DrainsAt)
+	require.NotNil(t, drawnBy(t, text).Variants[0].DrainsAt)
 }
 
-// named is a report in which each text from outside is this one.
-func named(text string) *page.Report {
+// named is a result in which each text from outside is this one.
+func named(text string) *result {
 	r := small()
-	r.Command, r.Answer, r.Version, r.Played = text, text, text, []page.Fact{{text, text}}
-	r.Phases = []page.Phase{{Label: text}}
-	v := &r.Variants[0]
-	v.Name, v.Settings = text, []page.Setting{{text, text, text}}
+	r.args, r.version = []string{text}, text
+	r.Phases, r.changes = []sim.Phase{{Conditions: sim.Conditions{Fail: 1}}}, []string{text}
+	r.variants[1].Name, r.variants[0].settings = text, []setting{{text, text, text}}
 	return r
 }
 
@@ -265,11 +275,4 @@ func FuzzTextsFromOutsideStayTexts(f *testing.F) {
 		shown := strings.NewReplacer("\ufffe", `\ufffe`, "\uffff", `\uffff`).Replace(words.Escaped(text)) // what XML cannot have
 		require.Contains(t, html.UnescapeString(sound(t, named(text))), `<th scope="col">`+shown+"</th>")
 	})
-}
-
-func TestErrorOfTheWriterIsReturned(t *testing.T) {
-	t.Parallel()
-	reader, writer := io.Pipe()
-	require.NoError(t, reader.Close())
-	require.ErrorIs(t, page.Write(writer, small()), io.ErrClosedPipe)
 }
