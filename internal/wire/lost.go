@@ -170,7 +170,7 @@ func asStream(err error) (stream streamError, ok bool) {
 	}
 }
 
-// ofText is the one place where a text of HTTP/2 or of a reused connection decides. In Go 1.26 these errors have
+// ofText is the one place where a text of HTTP/2, of a reused connection or of MySQL's driver decides. In Go 1.26 these errors have
 // types that are not exported, no methods and no sentinels. The errors of golang.org/x/net/http2 have the same texts.
 func ofText(text string) Loss {
 	// A GOAWAY ends only requests with "received" after the last stream that the server has
@@ -190,7 +190,9 @@ func ofText(text string) Loss {
 			return known.loss
 		}
 	}
-	if text == "http: server closed idle connection" {
+	switch text {
+	case "http: server closed idle connection",
+		"invalid connection": // ErrInvalidConn of MySQL's driver: the connection ended under a statement
 		return LossConnection
 	}
 	if stream, ok := strings.CutPrefix(text, "stream error: "); ok {

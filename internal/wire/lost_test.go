@@ -30,6 +30,7 @@ func TestTextsOfGo126(t *testing.T) {
 		"http2: client conn could not be established":                                                                    wire.LossUnprocessed,
 		"http2: server sent GOAWAY and closed the connection; LastStreamID=1, ErrCode=NO_ERROR":                          wire.LossConnection,
 		"http2: client connection lost":                                                                                  wire.LossConnection,
+		"invalid connection":                                                                                             wire.LossConnection,
 		"http: server closed idle connection":                                                                            wire.LossConnection,
 		`malformed HTTP status code "2"`:                                                                                 wire.LossConnection,
 		"http2: Transport: cannot retry err [stream error: stream ID 1; REFUSED_STREAM] after Request":                   wire.LossUnprocessed,

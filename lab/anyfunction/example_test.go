@@ -138,36 +138,39 @@ func Example_grpc() {
 }
 
 // transfer is a transaction of database/sql.
-func transfer(ctx context.Context, db *sql.DB, strategy retry.Strategy, amount int) error {
+func transfer(ctx context.Context, db *sql.DB, strategy retry.Strategy) error {
 	return retry.DoErr(ctx, strategy, retry.Operation{Name: "transfer", NotIdempotent: true}, func(ctx context.Context) error {
 		tx, err := db.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelSerializable})
 		if err != nil {
 			return err
 		}
 		defer func() { _ = tx.Rollback() }()
-		if _, err := tx.ExecContext(ctx, "UPDATE accounts SET cents = cents + $1", amount); err != nil {
+		if _, err := tx.ExecContext(ctx, "UPDATE bank.accounts SET cents = cents + 100 WHERE id = 1"); err != nil {
 			return err
 		}
 		return tx.Commit()
 	})
 }
 
-// A deadlock of MySQL is retried, and a duplicate is not.
+// A deadlock of MySQL is retried, a duplicate is not, and a lost connection only where the call may be carried out twice.
 func Example_mysql() {
 	ctx, strategy := context.Background(), plain()
-	for _, number := range []uint16{1213, 1062} {
-		attempts := 0
-		err := retry.DoErr(ctx, strategy, retry.Operation{NotIdempotent: true}, func(context.Context) error {
-			if attempts++; attempts == 1 {
-				return fmt.Errorf("insert: %w", &mysql.MySQLError{Number: number, Message: "made up"})
+	attempts := func(failure error, op retry.Operation) (n int) {
+		_ = retry.DoErr(ctx, strategy, op, func(context.Context) error {
+			if n++; n == 1 {
+				return fmt.Errorf("insert: %w", failure)
 			}
 			return nil
 		})
-		fmt.Println(attempts, err)
+		return n
+	}
+	for _, failure := range []error{&mysql.MySQLError{Number: 1213}, &mysql.MySQLError{Number: 1062}, mysql.ErrInvalidConn} {
+		fmt.Println(attempts(failure, retry.Operation{}), attempts(failure, retry.Operation{NotIdempotent: true}))
 	}
 	// Output:
-	// 2 <nil>
-	// 1 insert: Error 1062: made up
+	// 2 2
+	// 1 1
+	// 2 1
 }
 
 // A budget of two seconds for everything, the attempt under way included.
