@@ -180,7 +180,7 @@ func TestCompletionOffersWhatMayStandAtTheCursor(t *testing.T) {
 func TestDashIsStandardInput(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
-		"lint --config-file -":                         `-:2: error: [default] max_attempts: "x": must be`,
+		"lint --config-file -":                         `-:2:16: error: [default] max_attempts: "x": must be`,
 		"lint --config-file - --json":                  `"file":"-","line":2`,
 		"profiles --config-file - --show-values":       "max_attempts = x",
 		"explain --config-file -":                      `-:2: [default] max_attempts`,

@@ -1,12 +1,12 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -17,13 +17,13 @@ import (
 
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/config"
-	"github.com/awsretry/awsretry/internal/sharedfile"
 	"github.com/awsretry/awsretry/internal/words"
 )
 
 // linting holds the flags of lint.
 type linting struct {
 	strict, rules  bool
+	diff, fix      bool
 	format, failOn string
 	files          []string
 }
@@ -47,6 +47,8 @@ func (c *call) lintCommand() *cobra.Command {
 	f.BoolVar(&l.strict, "strict", false, "count malformed lines as errors, and exit with 1 for any finding")
 	choice(cmd, &l.format, "format", "`form` of the findings: text, json, github for annotations of its Actions, sarif (text unless given)", "text", "json", "github", "sarif")
 	choice(cmd, &l.failOn, "fail-on", "`severity` from which on the exit status is 1: error or warning (error unless given)", "error", "warning")
+	f.BoolVar(&l.diff, "diff", false, "print what --fix would change, and nothing else")
+	f.BoolVar(&l.fix, "fix", false, "print and write the cures of headers, keys, quotes and marks, and then the findings that are left")
 	f.BoolVar(&l.rules, "rules", false, "print the codes of all findings, with meaning, example and cure")
 	return cmd
 }
@@ -71,16 +73,21 @@ func (c *call) lint(l *linting) error {
 			sources = append(sources, alone(c.source(), file))
 		}
 	}
+	if l.diff || l.fix {
+		if l.format != "text" {
+			return usageError("--diff and --fix print text, so neither --json nor --format goes with them")
+		}
+		if changed, err := c.fix(sources, l.fix); err != nil || !l.fix {
+			return cmp.Or(err, changed)
+		}
+	}
 	var all []lint.Diagnostic
 	for _, source := range sources {
 		found, err := lint.Files(source, l.strict)
 		if err != nil {
 			return err
 		}
-		ignored := ignoredIn(source)
-		all = append(all, slices.DeleteFunc(found, func(d lint.Diagnostic) bool {
-			return len(l.files) > 0 && d.File == "" || ignored(d)
-		})...)
+		all = append(all, slices.DeleteFunc(found, func(d lint.Diagnostic) bool { return len(l.files) > 0 && d.File == "" })...)
 	}
 	if err := c.printFindings(l.format, all); err != nil {
 		return err
@@ -102,31 +109,6 @@ func alone(s config.Sources, file string) config.Sources {
 	return s
 }
 
-var ignoring = regexp.MustCompile(`[#;].*?awsretry:ignore\b[ \t]*([a-z-]*)`)
-
-// ignoredIn returns whether a comment hides a finding.
-func ignoredIn(source config.Sources) func(d lint.Diagnostic) bool {
-	pair := sharedfile.Open(sharedfile.Sources(source))
-	codes := map[string]map[int]string{} // by the line that they are for; "" is all
-	for _, file := range pair.Files {
-		codes[file.Path] = map[int]string{}
-		for n, line := range strings.Split(file.Raw, "\n") {
-			found := ignoring.FindStringSubmatch(line)
-			if found == nil {
-				continue
-			}
-			codes[file.Path][n+1] = found[1]
-			if strings.ContainsAny(strings.TrimLeft(line, " \t")[:1], "#;") { // a comment alone is for the next line
-				codes[file.Path][n+2] = found[1]
-			}
-		}
-	}
-	return func(d lint.Diagnostic) bool {
-		code, ok := codes[d.File][d.Line]
-		return ok && (code == "" || code == d.Code)
-	}
-}
-
 // settingsPage has the meaning of each code.
 const settingsPage = "https://github.com/awsretry/awsretry/blob/main/docs/settings.md#"
 
@@ -146,6 +128,9 @@ func (c *call) printFindings(format string, all []lint.Diagnostic) error {
 			if d.File != "" {
 				at = fmt.Sprintf("file=%s,line=%d,", property.Replace(d.File), max(d.Line, 1))
 			}
+			if d.Column > 0 {
+				at += fmt.Sprintf("col=%d,", d.Column)
+			}
 			fmt.Fprintf(c.out, "::%s %stitle=%s::%s\n", d.Severity, at, property.Replace(d.Code),
 				strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A").Replace(words.Escaped(d.Message)))
 		}
@@ -163,16 +148,21 @@ func (c *call) printFindings(format string, all []lint.Diagnostic) error {
 func sarifOf(version string, all []lint.Diagnostic) *sarif.Report {
 	run := sarif.NewRunWithInformationURI("awsretry lint", "https://github.com/awsretry/awsretry")
 	run.Tool.Driver.WithVersion(version)
+	run.WithColumnKind("unicodeCodePoints")
 	for _, rule := range lint.Rules() {
 		run.AddRule(rule.Code).WithDescription(rule.Meaning + " " + rule.Cure).WithHelpURI(settingsPage + rule.Code)
 	}
 	for _, d := range all {
 		result := run.CreateResultForRule(d.Code).WithLevel(d.Severity.String()).WithMessage(sarif.NewTextMessage(words.Escaped(d.Message)))
 		if d.File != "" {
+			region := sarif.NewSimpleRegion(max(d.Line, 1), max(d.Line, 1)).WithByteOffset(-1).WithCharOffset(-1)
+			if d.Column > 0 {
+				region.WithStartColumn(d.Column)
+			}
 			run.AddDistinctArtifact(filepath.ToSlash(d.File))
 			result.AddLocation(sarif.NewLocationWithPhysicalLocation(sarif.NewPhysicalLocation().
 				WithArtifactLocation(sarif.NewSimpleArtifactLocation(filepath.ToSlash(d.File))).
-				WithRegion(sarif.NewSimpleRegion(max(d.Line, 1), max(d.Line, 1)))))
+				WithRegion(region)))
 		}
 	}
 	all210 := reports.NewV210Report()

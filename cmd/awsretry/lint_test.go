@@ -2,6 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -9,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
+	"github.com/awsretry/awsretry/config"
 )
 
 const oddFile = "[prod]\nmax_attempts = 5\n# awsretry:ignore misspelt-key\n[profile x]\nretry-mode = adaptive # awsretry:ignore\n" +
@@ -46,16 +50,87 @@ func TestLintReadsFilesByThemselvesAndObeysComments(t *testing.T) {
 func TestLintSpeaksToContinuousIntegration(t *testing.T) {
 	t.Parallel()
 	out, _, _ := invoke(t, world(odd(), nil), "lint", "--format", "github", "/home/me/deploy/credentials")
-	require.Contains(t, out, `::error file=/home/me/deploy/credentials,line=2,title=invalid-value::[dev] max_attempts: "ten": must be`)
+	require.Contains(t, out, `::error file=/home/me/deploy/credentials,line=2,col=16,title=invalid-value::[dev] max_attempts: "ten": must be`)
 	out, _, status := invoke(t, world(odd(), nil), "lint", "--format", "sarif", "/home/me/deploy/credentials")
 	require.Equal(t, exitBad, status)
 	report, err := sarif.FromString(out)
 	require.NoError(t, err)
 	require.NoError(t, report.Validate())
 	require.Equal(t, "invalid-value", *report.Runs[0].Results[0].RuleID)
-	require.Equal(t, 2, *report.Runs[0].Results[0].Locations[0].PhysicalLocation.Region.StartLine)
+	region := report.Runs[0].Results[0].Locations[0].PhysicalLocation.Region
+	require.Equal(t, []int{2, 16}, []int{*region.StartLine, *region.StartColumn})
 	out, _, _ = invoke(t, world(nil, nil), "lint", "--rules")
 	for _, rule := range lint.Rules() {
 		require.Contains(t, out, rule.Code+" ")
+	}
+}
+
+func TestLintFixWritesWhatDiffShows(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, text, after, diff string
+	}{
+		{"config", "[prod] # c\nretry-mode = 'adaptive' # c\n", "[profile prod] # c\nretry_mode = adaptive # c\n",
+			"@@ -1 +1 @@\n-[prod]\n+[profile prod]\n@@ -2 +2 @@\n-retry-mode = 'adaptive'\n+retry_mode = adaptive\n"},
+		{"credentials", "\uFEFF[prod]\naws_secret_access_key = '\n", "[prod]\naws_secret_access_key = '\n", "# UTF-8 in place of a byte-order mark\n"},
+	} {
+		dir := t.TempDir()
+		file, link := filepath.Join(dir, "file"), filepath.Join(dir, c.name)
+		require.NoError(t, os.WriteFile(file, []byte(c.text), 0o640))
+		require.NoError(t, os.Chmod(file, 0o604))
+		require.NoError(t, os.Symlink("file", link))
+		diff := "--- " + link + "\n+++ " + link + "\n" + c.diff
+		read := func() string {
+			text, err := os.ReadFile(link)
+			require.NoError(t, err)
+			return string(text)
+		}
+
+		out, errs, status := invoke(t, config.Sources{}, "lint", "--diff", link)
+		require.Equal(t, exitBad, status, errs)
+		require.Equal(t, diff, out)
+		require.Equal(t, c.text, read())
+
+		out, errs, _ = invoke(t, config.Sources{}, "lint", "--fix", link)
+		require.True(t, strings.HasPrefix(out, diff), out+errs)
+		require.NotContains(t, out[len(diff):], "misspelt-key")
+		require.Equal(t, c.after, read())
+		info, err := os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o604), info.Mode())
+		written := info.ModTime()
+
+		out, _, status = invoke(t, config.Sources{}, "lint", "--diff", link)
+		require.Equal(t, exitFine, status)
+		require.Empty(t, out)
+		_, _, _ = invoke(t, config.Sources{}, "lint", "--fix", link)
+		info, err = os.Stat(file)
+		require.NoError(t, err)
+		require.Equal(t, written, info.ModTime())
+		files, err := os.ReadDir(dir)
+		require.NoError(t, err)
+		require.Len(t, files, 2)
+	}
+	_, errs, status := invoke(t, config.Sources{}, "lint", "--fix", "--json")
+	require.Equal(t, exitUsage, status)
+	require.Contains(t, errs, "--diff and --fix print text")
+	require.Equal(t, exitBad, run(t.Context(), []string{"lint", "--fix", "--config-file", "-"}, system{
+		in: strings.NewReader("[prod]\n"), out: io.Discard, errs: io.Discard, sources: world(nil, nil),
+	}))
+}
+
+func TestLintShowsNoSecretInAnyFormat(t *testing.T) {
+	t.Parallel()
+	const secret = "notarealsecretnotareals"
+	text := strings.Join([]string{
+		"\uFEFF[prod] # " + secret, "max-attempts = '5' # " + secret, "aws_secret_access_key = " + secret, "  " + secret, secret, "retry-mode = " + secret,
+		"[Profile dev] ; " + secret, "aws_session_token: " + secret, "max_attempts = 5", "  token = " + secret, "region = '", "[profile c # " + secret + "]",
+		"[profile \"b\"] # " + secret, "MAX_ATTEMPTS = '010' # " + secret, "= " + secret,
+	}, "\n")
+	files := map[string]string{"home/me/config": text, "home/me/credentials": text, "dev/null": ""}
+	for _, args := range []string{"", "--format json", "--format github", "--format sarif", "--diff", "--strict", "--strict --format sarif", "--fix"} {
+		out, errs, _ := invoke(t, world(files, nil), append(strings.Fields("lint "+args), "/home/me/config", "/home/me/credentials")...)
+		require.NotContains(t, out+errs, secret[:9], args)
+		require.Contains(t, out, "config", args)
 	}
 }

@@ -160,7 +160,7 @@ func TestOutput(t *testing.T) {
 func TestFindingsAndErrors(t *testing.T) {
 	t.Parallel()
 	const misspelt, broken = "[default]\nretry-mode = x\n", "[default]\nregion = x\n[profile y\n"
-	const skipped = `/home/me/.aws/config:3: warning: "[profile y": a section header must end with ']'; the line is skipped [malformed-line]`
+	const skipped = `/home/me/.aws/config:3:1: warning: "[profile y": a section header must end with ']'; the line is skipped [malformed-line]`
 	const refused = `/home/me/.aws/config:3: "[profile y": a section header must end with ']'`
 	const inJSON = `{"error":{"code":"parse-error","message":"/home/me/.aws/config:3: \"[profile y\": a section header must end with ']'","origin":{"kind":"shared-config","file":"/home/me/.aws/config","line":3}}}`
 	for _, c := range []struct {
@@ -181,8 +181,8 @@ func TestFindingsAndErrors(t *testing.T) {
 			`{"error":{"code":"unreadable-file","message":"/home/me: cannot be read: not a regular file but a directory","origin":{"kind":"shared-config","file":"/home/me"}}}`,
 			"awsretry explain: /home/me: cannot be read",
 		},
-		{"lint", misspelt, "", exitFine, `/home/me/.aws/config:2: warning: "retry-mode" is not`, ""},
-		{"lint --strict", misspelt, "", exitBad, `/home/me/.aws/config:2: warning: "retry-mode" is not`, ""},
+		{"lint", misspelt, "", exitFine, `/home/me/.aws/config:2:1: warning: "retry-mode" is not`, ""},
+		{"lint --strict", misspelt, "", exitBad, `/home/me/.aws/config:2:1: warning: "retry-mode" is not`, ""},
 		{"lint", broken, "", exitFine, skipped, ""},
 		{"lint --strict --json", broken, "", exitBad, `{"severity":"error","code":"parse-error",`, ""},
 		{"lint --strict", "[default]\nmax_attempts = 4\n", "", exitFine, "", ""},

@@ -84,8 +84,8 @@ func TestProfilesReportFilesAndMalformedLinesOnly(t *testing.T) {
 	t.Parallel()
 	const config = "x\n[default]\nretry-mode = 1\nretry_mode = bogus\nretry_mode = standard\n"
 	_, errs := runProfiles(t, config, "[a]\n \xff\n")
-	require.Equal(t, "/home/me/.aws/config:1: warning: expected a section header such as [default] before the first property; the line is skipped [malformed-line]\n"+
-		"/home/me/.aws/credentials:2: warning: the line is not valid UTF-8; the line is skipped [malformed-line]\n", errs)
+	require.Equal(t, "/home/me/.aws/config:1:1: warning: expected a section header such as [default] before the first property; the line is skipped [malformed-line]\n"+
+		"/home/me/.aws/credentials:2:2: warning: the line is not valid UTF-8; the line is skipped [malformed-line]\n", errs)
 	_, errs = runProfiles(t, config, "", "--credentials-file", "/none")
 	require.Equal(t, 2, strings.Count(errs, "\n"), errs)
 	require.True(t, strings.HasPrefix(errs, "/none: warning: the credentials file that an option names does not exist [missing-file]\n"), errs)

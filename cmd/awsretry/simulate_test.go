@@ -41,7 +41,7 @@ func TestSimulateWarnsOnceOfWhatItDoesNotRead(t *testing.T) {
 	_, errs, status := invoke(t, sources, strings.Fields("simulate --config-file /config --vs v2.0 --limit 20 --offered 1 --seed 1")...)
 	require.Zero(t, status)
 	require.Equal(t, "/nowhere: warning: the credentials file that AWS_SHARED_CREDENTIALS_FILE names does not exist [missing-file]\n"+
-		"/config:2: warning: expected an '=' sign in a property; the line is skipped [malformed-line]\n", errs)
+		"/config:2:1: warning: expected an '=' sign in a property; the line is skipped [malformed-line]\n", errs)
 }
 
 func TestSimulateSaysOnATerminalWhichVariantItPlays(t *testing.T) {

@@ -49,22 +49,26 @@ type Diagnostic struct {
 	File string `json:"file,omitempty"`
 	// Line is the number of the line in File, from 1, or 0 for no line.
 	Line int `json:"line,omitempty"`
+	// Column is the column in Line at which the finding begins, in characters from 1 and without a byte-order mark, or
+	// 0 for no column. A byte that is not UTF-8 counts as a character.
+	Column int `json:"column,omitempty"`
 	// Tools names the tools that read the line or variable differently: aws-sdk-go-v2, botocore,
 	// aws-cli and js. Only findings with the code read-differently have it.
 	Tools []string `json:"tools,omitempty"`
 }
 
-// String returns "file:line: severity: message [code]", without file and line if they are not
-// set. A path that begins or ends with whitespace is in quotes. Control characters in the path
+// String returns "file:line:column: severity: message [code]", without those of the first three that are not set. A path that begins or ends with whitespace is in quotes. Control characters in the path
 // and in the message are not escaped.
 func (d Diagnostic) String() string {
 	text := d.Severity.String() + ": " + d.Message + " [" + d.Code + "]"
-	switch path := sharedfile.ShownPath(d.File); {
-	case path == "":
+	if d.File == "" {
 		return text
-	case d.Line > 0:
-		return path + ":" + strconv.Itoa(d.Line) + ": " + text
-	default:
-		return path + ": " + text
 	}
+	place := sharedfile.ShownPath(d.File)
+	for _, n := range [...]int{d.Line, d.Column} {
+		if n > 0 {
+			place += ":" + strconv.Itoa(n)
+		}
+	}
+	return place + ": " + text
 }

@@ -17,6 +17,10 @@ type file struct {
 	*sharedfile.File
 	found map[string]kept // The findings by code.
 	line  int32           // The number of the line at hand, or 0 for the file as a whole.
+	edits []edit          // The cures.
+
+	ignored map[int32]string // The codes that comments hide, by line; an empty one is every code.
+	decoded string           // See Fixed.
 
 	start  int32 // The line of the last header that is not malformed.
 	unused int   // How many other profiles have retry settings.
@@ -41,8 +45,8 @@ func (r *report) opened(severity Severity) {
 			d.Code, d.Message = "unreadable-file", "the "+x.Kind+" file counts as empty: it cannot be read: "+x.Err.Error()
 			r.first = append(r.first, d)
 		case x.UTF16:
-			d.Code, d.Message = codeMalformedLine, sharedfile.UTF16.String()+"; the file counts as empty"
-			x.add(d)
+			d.Message = sharedfile.UTF16.String() + "; the file counts as empty"
+			x.addMalformed(d)
 		}
 	}
 }
@@ -80,7 +84,10 @@ func (x *file) header(at *sharedfile.Pass) {
 		if name := x.misnamed(at.Header); name != "" && (x.pair.Profile == "" || x.pair.Profile == name) {
 			at.Settings = false
 			x.warn(codeIgnoredSection, "%s", at.Header)
+			x.cureHeader(&at.Line, name, true)
 		}
+	} else if at.Kept && !x.same() {
+		x.cureHeader(&at.Line, at.Place.Name, false)
 	}
 	x.start = at.Number
 }
@@ -104,11 +111,21 @@ func (x *file) malformed(l *sharedfile.Line) {
 	if x.same() && x.Kind == sharedfile.Credentials {
 		return
 	}
-	text := l.Fault.String() + skipped
+	text := l.Fault.String()
 	if shown := l.Shown(); shown != "" {
 		text = sharedfile.Quote(shown) + ": " + text
 	}
-	x.warn(codeMalformedLine, "%s", text)
+	if !x.strict {
+		text += "; the line is skipped"
+	}
+	x.addMalformed(Diagnostic{Message: text})
+}
+
+func (x *file) addMalformed(d Diagnostic) {
+	if d.Code = codeMalformedLine; x.strict {
+		d.Code, d.Severity = "parse-error", SeverityError
+	}
+	x.add(d)
 }
 
 // end looks at the sections of the file. Those that were kept are looked at line by line afterwards.

@@ -177,15 +177,11 @@ func TestLintGivesAReasonForEachTool(t *testing.T) {
 	t.Parallel()
 	found, err := lint.Files(shared([]byte("[default]\nregion = secret-1\nMAX_ATTEMPTS: 010 # secret-2\nregion = secret-3\n"), nil, nil), false)
 	require.NoError(t, err)
-	texts := []string{}
-	for _, d := range readDifferently(found) {
-		texts = append(texts, d.String())
-	}
 	require.Equal(t, []string{
 		"/config:3: warning: aws-sdk-go-v2: the value is 8 (write a whole number from 1 in plain digits); " +
 			"js: max_attempts is not taken from here, as the line is skipped (write key = value in the first column) [read-differently]",
 		"/config:4: warning: botocore, aws-cli: the file is refused: the key stands twice in its section (delete one) [read-differently]",
-	}, texts)
+	}, lines(readDifferently(found)))
 }
 
 func TestResolveNamesToolsForTheProfileInUseOnly(t *testing.T) {

@@ -3,16 +3,15 @@ package lint
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/tools"
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
-
-// skipped is the end of what is said of a malformed line.
-const skipped = "; the line is skipped"
 
 // The codes that several places give. docs/settings.md says what each code means.
 const (
@@ -22,6 +21,8 @@ const (
 	codeIgnoredSection  = "ignored-section"
 	codeUnusedProfile   = "unused-profile"
 	codeNotFound        = "profile-not-found"
+	codeMisspeltKey     = "misspelt-key"
+	codeMappedMode      = "mapped-mode"
 )
 
 // maxFindings is how many findings of one code are kept for one file.
@@ -50,6 +51,9 @@ type kept struct {
 func (x *file) add(d Diagnostic) { x.keep(finding{Diagnostic: d}) }
 
 func (x *file) keep(d finding) {
+	if x.hides(d.Code) {
+		return
+	}
 	d.File, d.Line = x.Path, int(x.line)
 	k := x.found[d.Code]
 	at, there := slices.BinarySearchFunc(k.list, d, func(a, b finding) int {
@@ -68,6 +72,33 @@ func (x *file) keep(d finding) {
 		k.list = k.list[:maxFindings]
 	}
 	x.found[d.Code] = k
+}
+
+var ignoring = regexp.MustCompile(`[#;].*?awsretry:ignore\b[ \t]*([a-z-]*)`)
+
+// ignoredIn returns the codes that the comments in a text hide, by line.
+func ignoredIn(text string) map[int32]string {
+	if !strings.Contains(text, "awsretry:ignore") {
+		return nil
+	}
+	codes := map[int32]string{}
+	for n, line := range strings.Split(text, "\n") {
+		found := ignoring.FindStringSubmatch(line)
+		if found == nil {
+			continue
+		}
+		codes[int32(n+1)] = found[1]
+		if strings.ContainsAny(sharedfile.Trim(line)[:1], "#;") { // A comment alone is for the next line.
+			codes[int32(n+2)] = found[1]
+		}
+	}
+	return codes
+}
+
+// hides reports whether a comment hides a finding about the line at hand.
+func (x *file) hides(code string) bool {
+	hidden, ok := x.ignored[x.line]
+	return ok && (hidden == "" || hidden == code)
 }
 
 // join adds what a tool makes of the line.
@@ -144,7 +175,29 @@ func (x *file) list() (all []Diagnostic) {
 	}
 	slices.SortFunc(all, byLine)
 	slices.SortFunc(more, byLine)
+	x.columns(all)
 	return append(all, more...)
+}
+
+// columns adds the columns to findings in the order of their lines.
+func (x *file) columns(found []Diagnostic) {
+	number := 0
+	for text := range strings.Lines(x.Data) {
+		number++
+		for ; len(found) > 0 && found[0].Line == number; found = found[1:] {
+			l := sharedfile.Line{Text: sharedfile.Trim(text), Kind: sharedfile.PropertyLine}
+			at := strings.Index(text, l.Text)
+			if found[0].Code == codeInvalidValue || found[0].Code == codeMappedMode {
+				p := l.Split()
+				at += strings.IndexByte(l.Text, p.Sign) + 1
+				at += strings.Index(text[at:], p.Value)
+			}
+			found[0].Column = 1 + utf8.RuneCountInString(text[:at])
+		}
+		if len(found) == 0 {
+			break
+		}
+	}
 }
 
 func byLine(a, b Diagnostic) int {

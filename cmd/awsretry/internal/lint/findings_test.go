@@ -44,6 +44,7 @@ func codes(found []lint.Diagnostic) []string {
 func lines(found []lint.Diagnostic) []string {
 	all := []string{}
 	for _, d := range found {
+		d.Column = 0 // TestColumns checks it.
 		all = append(all, d.String())
 	}
 	return all
@@ -170,5 +171,25 @@ func TestEveryCodeIsInTheGuide(t *testing.T) {
 		for _, code := range regexp.MustCompile(`"([a-z]+(?:-[a-z]+)+)"`).FindAllStringSubmatch(string(text), -1) {
 			require.True(t, known[code[1]], code[1])
 		}
+	}
+}
+
+func TestColumns(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"[default]\nretry-mode = x":             "2:1 misspelt-key",
+		"[default]\nmax_attempts\t=  ten # c":   "2:17 invalid-value",
+		"\uFEFF[default]\nx = 1\nmax_attempts:": "3:14 invalid-value",
+		"\uFEFF  [prod]":                        "1:3 ignored-section",
+		"[default]\n\u2003é\xff":                "2:2 malformed-line", // In characters,
+		"[default]\n\xff \U0001F600\n\u00a0x":   "2:1 malformed-line, 3:2 malformed-line",
+		"[default]\n  retry_mode = legacy":      "2:16 mapped-mode",
+		"[\x00d\x00]\x00":                       "1:0 malformed-line", // and none where there are none.
+	} {
+		var places []string
+		for _, d := range without(findings(t, world.Texts(text, ""), false)) {
+			places = append(places, fmt.Sprintf("%d:%d %s", d.Line, d.Column, d.Code))
+		}
+		require.Equal(t, want, strings.Join(places, ", "), "%q", text)
 	}
 }

@@ -32,6 +32,7 @@ type report struct {
 	values []Diagnostic // About values in no file.
 	files  [2]file
 	pair   *sharedfile.Pair
+	strict bool // Malformed lines are errors.
 
 	outside []string              // The settings of the one profile of which the value that counts is in no file.
 	passed  map[string]Diagnostic // Where the last bad value of a setting is, and how Examine goes on. Otherwise it is nil.
@@ -49,7 +50,7 @@ func (r *report) open(src config.Sources) error {
 		if f.Fatal() {
 			return &config.UnreadableError{Kind: f.Kind, File: f.Path, Err: f.Err}
 		}
-		r.files[i] = file{report: r, File: f, found: map[string]kept{}}
+		r.files[i] = file{report: r, File: f, found: map[string]kept{}, ignored: ignoredIn(f.Raw)}
 	}
 	r.variables = file{report: r, File: &sharedfile.File{}, found: map[string]kept{}}
 	r.tools = tools.Open(src, r.pair)
@@ -211,7 +212,7 @@ func (r *report) pass(v config.ValueError, inFile bool) (instead string, over bo
 //
 // The error is a [*config.UnreadableError] for an unreadable file that code named, and for any file above 4 MiB.
 func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
-	var r report
+	r := report{strict: strict}
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
@@ -232,13 +233,7 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	}
 	r.sections()
 	r.first = slices.Concat(r.first, r.aboutVariables(), missing)
-	all := slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list())
-	for i := range all {
-		if d := &all[i]; strict && d.Code == codeMalformedLine {
-			d.Severity, d.Code, d.Message = SeverityError, "parse-error", strings.TrimSuffix(d.Message, skipped)
-		}
-	}
-	return all, nil
+	return slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list()), nil
 }
 
 // Text returns the text of an error without the name of the package config, which means nothing to a user of the command.

@@ -37,6 +37,7 @@ func FuzzSharedFiles(f *testing.F) {
 		requireStrict(t, src)
 		requireSingles(t, src, raw)
 		requireReasonsToFail(t, src, raw)
+		requireFixed(t, src)
 	})
 }
 

@@ -16,6 +16,8 @@ type section struct {
 	first    *sharedfile.Line              // The first header.
 	settings []sharedfile.Setting          // The retry settings that are left.
 	above    map[string]sharedfile.Setting // What the stronger file has.
+
+	continued bool // The line below may belong to the one at hand.
 }
 
 // section adds the findings about the lines that one of the files has for a place.
@@ -29,6 +31,7 @@ func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
 	}
 	lines := map[string]int32{} // The last line of each key, in lower case. A field would move the map to the heap.
 	for i := range s.Lines {
+		e.continued = i+1 < len(s.Lines) && s.Lines[i+1].Kind != sharedfile.Header && s.Lines[i+1].Kind != sharedfile.PropertyLine
 		e.look(&s.Lines[i], lines)
 	}
 }
@@ -75,8 +78,9 @@ func (e *section) property(p sharedfile.Property, key string, lines map[string]i
 	if key != "" {
 		e.value()
 	}
+	e.cure(p)
 	if meant := sharedfile.Lookalike(p.Key); meant != "" {
-		e.warn("misspelt-key", "%s is not a retry setting and has no effect; %s is", sharedfile.Quote(p.Key), meant)
+		e.warn(codeMisspeltKey, "%s is not a retry setting and has no effect; %s is", sharedfile.Quote(p.Key), meant)
 	}
 }
 

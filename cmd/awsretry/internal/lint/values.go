@@ -48,7 +48,7 @@ func (r *report) judge(v config.ValueError, wins bool) (d Diagnostic) {
 	case v.Err != nil:
 		d = Diagnostic{Code: codeInvalidValue, Message: v.Err.Error() + "; another value wins, so it is ignored"}
 	case wins && v.Key == sharedfile.RetryMode && mapped(v.Raw) != "":
-		d = Diagnostic{Code: "mapped-mode", Message: "a mode of other tools, read as " + mapped(v.Raw)}
+		d = Diagnostic{Code: codeMappedMode, Message: "a mode of other tools, read as " + mapped(v.Raw)}
 	}
 	return d
 }

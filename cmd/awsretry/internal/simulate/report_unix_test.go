@@ -12,13 +12,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/files"
 )
 
 // The signal comes while a large part is written, by a process of its own: this test again.
 func TestTerminatedReportLeavesNoPart(t *testing.T) {
 	t.Parallel()
 	if path := flag.Arg(0); path != "" {
-		require.NoError(t, replace(path, make([]byte, 64<<20)))
+		require.NoError(t, files.Replace(path, make([]byte, 64<<20)))
 		return
 	}
 	dir := t.TempDir()
