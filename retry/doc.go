@@ -34,4 +34,20 @@
 //
 // A program that cannot use Do calls the methods of [Strategy] as Do does: acquire a [Token],
 // wait for it, make the attempt, then end the operation or ask for the next token.
+//
+//   - [CheckStrategy] refuses a strategy that is nil or wraps nil.
+//   - Token.Wait waits for backoff, quota and send rate. Token.WithoutDelay leaves the backoff to a
+//     loop that sleeps it itself.
+//   - Token.Context makes the context of an attempt, for AttemptFrom, Once and [LoopNested].
+//   - [LimitAttempt] ends an attempt by an [AttemptTimeout]. [CheckTimeout] refuses one that is out of
+//     range, and [TimeoutOf] asks a [TimeoutFunc] before the first attempt waits.
+//   - An attempt that did not return is recorded with [ErrAborted]. [ErrForeignToken] and
+//     [ErrTokenUsed] say that the loop misused a token.
+//   - Error.Complete adds to a refusal what only a loop knows: how long the operation took, and how
+//     the caller's context ended.
+//   - [Plan] has the numbers of an operation, and [ScopeKey] names what shares a quota; its Clone holds
+//     on to no document that the key was cut from.
+//
+// A strategy of your own embeds one of this module, which alone issues tokens. [EventKind] may gain
+// values, so a switch over it needs a default.
 package retry

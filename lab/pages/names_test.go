@@ -217,8 +217,8 @@ func members(of ast.Expr) (found []string) {
 	return found
 }
 
-// TestEveryExportedNameIsShownOrExplained holds that a page names each exported name as code,
-// or that an example uses it.
+// TestEveryExportedNameIsShownOrExplained holds that a page names each exported name as code, that an example uses it, or that
+// the comment of its package links to it.
 func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	t.Parallel()
 	shown := examples(t) + files(t, "examples/*/*.go", "lab/sdktest/*/main.go")
@@ -230,12 +230,27 @@ func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 	}
 	for _, folder := range packages {
 		pkg, all := exported(t, folder)
+		comment := packageComment(t, folder)
 		for name := range all {
-			known := regexp.MustCompile(`\b`+pkg+`\.`+name+`\b`).MatchString(shown) ||
+			known := strings.Contains(comment, "["+name+"]") || regexp.MustCompile(`\b`+pkg+`\.`+name+`\b`).MatchString(shown) ||
 				regexp.MustCompile(`\b`+name+`\b`).MatchString(explained.String())
 			require.True(t, known, "no example and no page has %s.%s", pkg, name)
 		}
 	}
+}
+
+// packageComment returns the text that godoc shows first.
+func packageComment(t *testing.T, folder string) (text string) {
+	t.Helper()
+	for _, path := range paths(t, ".go") {
+		if filepath.Dir(path) != folder || strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		require.NoError(t, err)
+		text += file.Doc.Text()
+	}
+	return text
 }
 
 var (
