@@ -29,7 +29,7 @@
 // [WithAccount] says how the account is found. [WithOperation] changes the scope of calls with a
 // function; [WithScope] changes it for the calls of a context.
 //
-// All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing, unless both get one
+// Each With function makes an [Option]. All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing, unless both get one
 // strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows all scopes.
 //
 // # What a call returns

@@ -8,7 +8,7 @@
 // verdict on an [Outcome], the failure of one attempt. A [Chain] runs classifiers in
 // order: the last opinion counts, unless a classifier forbids the retry. Without an
 // opinion an error is not retried. [Default] is the chain for services of AWS, and
-// [Chain.Explain] returns what each of its classifiers said.
+// [Chain.Explain] returns what each of its classifiers said, as a [Trail].
 //
 // A verdict may carry a hint, which is how long the server asks to wait, and the reach
 // of a throttle, see [Reason]; a chain takes both from the error. It may also limit the

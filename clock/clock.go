@@ -5,7 +5,7 @@
 //
 // Programs need nothing from this package: without a clock, the strategies and clients of
 // this module use [System]. Code that you want to test without real waits takes a Clock,
-// sleeps with its Sleep, and limits the time with [WithTimeout].
+// sleeps with its Sleep, and limits the time with [WithTimeout]. A [Timer] calls a function later.
 //
 // # In a test, with Run
 //

@@ -19,5 +19,5 @@
 // store keeps nothing and holds no attempt back.
 //
 // A store failure never fails an attempt. A member that loses the store goes on alone, at the rate
-// at which it sent recently.
+// at which it sent recently. An event says so, see [EventKind].
 package fleet

@@ -1,4 +1,4 @@
-// Package ratelimit has what adaptive mode and a limiter exchange. Read it to write a limiter of your own, for
+// Package ratelimit has what adaptive mode and a [Limiter] exchange. Read it to write a limiter of your own, for
 // adaptive.Config.NewLimiter, or to read the [WaitError] of an attempt that was held back.
 //
 // A [Request] is what an attempt asks for, and a [Wait] what it must expect in the line. A [Response] is its outcome, and a

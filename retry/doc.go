@@ -48,6 +48,6 @@
 //   - [Plan] has the numbers of an operation, and [ScopeKey] names what shares a quota; its Clone holds
 //     on to no document that the key was cut from.
 //
-// A strategy of your own embeds one of this module, which alone issues tokens. [EventKind] may gain
+// Options of Do, see [Option], are made by this package only. A strategy of your own embeds one of this module, which alone issues tokens. [EventKind] may gain
 // values, so a switch over it needs a default.
 package retry

@@ -68,7 +68,7 @@ func TestEveryPackageOfTheCoreHasALevel(t *testing.T) {
 				return ok
 			}
 			require.True(t, slices.ContainsFunc(rooms, matches), "no rule of depguard is about %s", folder)
-			require.Regexp(t, "`(internal/)?"+strings.TrimPrefix(folder, "internal/")+"`", levels, "its level")
+			require.Regexp(t, `\b`+strings.TrimPrefix(folder, "internal/")+`\b`, levels, "its level")
 			require.Contains(t, contents, "`"+folder+"`", "its contents")
 		}
 	}
