@@ -75,7 +75,7 @@ func failures() []failure {
 		{name: "not HTTP", why: mayHaveRun, make: overHTTP(say("SSH-2.0-OpenSSH\r\n\r\n"))},
 		{name: "cut in the body", why: callerRead, make: overHTTP(say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n{"))},
 		{name: "stream reset, `INTERNAL_ERROR`", why: mayHaveRun, make: overHTTP2(pipenet.ResetStream(2))},
-		{name: "the same in the body", why: callerRead, make: overHTTP2(pipenet.Begun(), pipenet.ResetStream(2))},
+		{name: "stream reset in the body", why: callerRead, make: overHTTP2(pipenet.Begun(), pipenet.ResetStream(2))},
 		{name: "stream reset, `COMPRESSION_ERROR`", why: "the client's own fault; " + sdkRetries, make: overHTTP2(pipenet.ResetStream(9))},
 		{name: "GOAWAY before the request", why: bodyIsGone, make: overHTTP2(pipenet.GoAway(0, 2))},
 
