@@ -58,6 +58,9 @@ func (c *call) execute(ctx context.Context) int {
 		return exitFine
 	case errors.Is(err, errBad), errors.Is(err, errUnwritten):
 		return exitBad
+	case errors.Is(err, context.Canceled):
+		c.complain(errors.New("interrupted, so there are no figures"))
+		return exitInterrupted
 	case c.name == "", errors.As(err, new(usageError)):
 		text, meant, _ := strings.Cut(err.Error(), "\n\nDid you mean this?\n")
 		if meant != "" {

@@ -12,7 +12,7 @@
 //
 // Every command takes --json, and awsretry help COMMAND shows its flags with an
 // example. The exit status is 0 on success, 1 if problems were found or the output
-// cannot be written, and 2 for a usage error.
+// cannot be written, 2 for a usage error, and 130 after an interrupt.
 package main
 
 import (
@@ -33,6 +33,8 @@ const (
 	exitFine  = 0
 	exitBad   = 1
 	exitUsage = 2
+	// exitInterrupted is what shells have for a program that an interrupt ended.
+	exitInterrupted = 130
 )
 
 func main() {

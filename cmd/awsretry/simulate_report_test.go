@@ -130,8 +130,9 @@ func TestInterruptedSimulationLeavesTheFileOfTheReport(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
 		}
 		var out, errs bytes.Buffer
-		status := run(ctx, []string{"simulate", "-o", path}, system{out: &out, errs: &errs, sources: world(nil, nil)})
-		require.Equal(t, exitBad, status)
+		status := run(ctx, []string{"simulate", "--json", "-o", path}, system{out: &out, errs: &errs, sources: world(nil, nil)})
+		require.Equal(t, exitInterrupted, status)
+		require.Empty(t, out.String())
 		require.Equal(t, "awsretry simulate: interrupted, so there are no figures\n", errs.String())
 		text, err := os.ReadFile(path)
 		require.Equal(t, before != "", err == nil)

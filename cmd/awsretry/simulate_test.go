@@ -3,7 +3,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,15 +41,6 @@ func TestSimulateWarnsOnceOfWhatItDoesNotRead(t *testing.T) {
 	require.Zero(t, status)
 	require.Equal(t, "/nowhere: warning: the credentials file that AWS_SHARED_CREDENTIALS_FILE names does not exist [missing-file]\n"+
 		"/config:2:1: warning: expected an '=' sign in a property; the line is skipped [malformed-line]\n", errs)
-}
-
-func TestSimulateSaysOnATerminalWhichVariantItPlays(t *testing.T) {
-	t.Parallel()
-	var out, errs, shown bytes.Buffer
-	args := strings.Fields("simulate --vs adaptive --offered 10 --seed 1")
-	require.Zero(t, run(t.Context(), args, system{out: &out, errs: &errs, progress: &shown, sources: world(nil, nil)}))
-	require.Empty(t, errs.String())
-	require.Equal(t, "variant 1 of 2\rvariant 2 of 2\r                    \r", shown.String(), "it is taken away")
 }
 
 func requireSimulated(t *testing.T, name, args string) {

@@ -31,10 +31,15 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64) (*Result, err
 		return nil, err
 	}
 	r := newRecorder(&s, plan.QuotaCapacity)
-	load := &Load{Scenario: &s, Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed, Ended: r.ended}
+	load := &Load{Scenario: &s, Service: NewService(s, seed, clk.Now()), Table: troubled, Start: clk.Now(), Seed: seed}
 	load.Began = func(at time.Duration) {
-		if r.began(at); r.openCalls > MaxOpen {
+		if r.began(at); r.openCalls > MaxOpen || ctx.Err() != nil {
 			clk.Stop()
+		}
+	}
+	load.Ended = func(c *Call) {
+		if r.ended(c); s.Calls > 0 && s.Step != nil {
+			s.Step(1 / float64(s.Calls))
 		}
 	}
 	var clients []*client
@@ -67,6 +72,9 @@ func Play(ctx context.Context, s Scenario, v Variant, seed uint64) (*Result, err
 			}
 			if ctx.Err() != nil {
 				clk.Stop()
+			}
+			if s.Calls == 0 && s.Step != nil {
+				s.Step(1 / float64(len(r.bins)))
 			}
 		})
 	}

@@ -29,6 +29,9 @@ type Scenario struct {
 	Duration time.Duration
 	Measured Window
 	Within   time.Duration
+	// Step, unless nil, is called with each part of a run that [Play] has played, such as 0.01. Runs that are played at the same
+	// time call it so.
+	Step func(part float64)
 }
 
 // Conditions are the behavior of a service and the demand of its callers.

@@ -13,10 +13,10 @@ import (
 	"os/signal"
 	"runtime"
 	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
 	"github.com/awsretry/awsretry/config"
@@ -30,7 +30,8 @@ type Program struct {
 	Query config.Query
 	Warn  func(found []lint.Diagnostic)
 	// Out gets the answer, which fits a terminal of Width columns, or with JSON all figures in a line. Errs gets what does not
-	// keep a limit, and Progress, a terminal, how far a long simulation is.
+	// keep a limit, and Progress, a terminal or nothing, how far a
+	// long simulation is.
 	Out, Errs, Progress io.Writer
 	Width               int
 	JSON                bool
@@ -58,7 +59,7 @@ differ by more than a tenth, the lowest and the highest follow. The same flags
 give the same output.
 `
 
-// Run plays the variants and prints the results.
+// Run plays the variants and prints the results. An interrupt ends it with [context.Canceled], and leaves nothing.
 func (s *Simulation) Run(ctx context.Context, p *Program) error {
 	if err := s.complete(); err != nil {
 		return err
@@ -76,12 +77,11 @@ func (s *Simulation) Run(ctx context.Context, p *Program) error {
 	}
 	debug.SetGCPercent(200) // A simulation makes many short-lived calls.
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
-	err = s.play(ctx, p.Progress, variants)
+	shown := newProgress(p.Progress, clock.System{}, len(variants)*len(s.seeds()))
+	s.Step = shown.step
+	err = s.play(ctx, shown, variants)
 	stop()
-	fmt.Fprint(p.Progress, strings.Repeat(" ", 20), "\r")
-	if errors.Is(err, context.Canceled) {
-		return errors.New("interrupted, so there are no figures")
-	}
+	shown.clear()
 	if err != nil {
 		return err
 	}
@@ -123,14 +123,14 @@ func (s *Simulation) checkOut() error {
 }
 
 // play plays all variants. The curve is only for a report about failures.
-func (s *Simulation) play(ctx context.Context, progress io.Writer, variants []*variant) error {
+func (s *Simulation) play(ctx context.Context, shown *progress, variants []*variant) error {
 	if s.Calls > 0 && !s.flags.Changed("duration") {
+		shown.all *= 2
 		if err := s.untilDone(ctx, variants); err != nil {
 			return err
 		}
 	}
-	for i, v := range variants {
-		fmt.Fprintf(progress, "variant %d of %d\r", i+1, len(variants))
+	for _, v := range variants {
 		err := v.play(ctx, s)
 		if err == nil && s.out != "" && len(s.Phases) == 0 && len(s.shares) > 0 {
 			v.curve, err = sim.Sweep(ctx, v.Variant, s.seeds()[0], s.shares)
