@@ -147,7 +147,8 @@ func (c *call) command(name, synopsis, notes, example string, prose bool, act fu
 func checkEmpty(f *pflag.FlagSet) (err error) {
 	f.Visit(func(f *pflag.Flag) {
 		if f.Value.Type() == "string" && f.Value.String() == "" && f.Name != "service" && f.Name != "code" {
-			err = usageError("--" + f.Name + ": must not be empty")
+			what, _ := pflag.UnquoteUsage(f)
+			err = usageError("--" + f.Name + ": must be a " + what + ", not empty")
 		}
 	})
 	return err

@@ -110,11 +110,11 @@ func TestArgumentsThatMakeNoSenseAreUsageErrors(t *testing.T) {
 		"completion ksh":     `awsretry completion: unknown command "ksh" for "awsretry completion"`,
 		"simulate --out x":   "awsretry simulate: unknown flag: --out; did you mean --outage or --output?",
 		// An empty one is most often a variable of the shell that is not set.
-		"explain --profile=":                     "awsretry explain: --profile: must not be empty",
-		"lint --config-file=":                    "awsretry lint: --config-file: must not be empty",
-		"profiles --credentials-file=":           "awsretry profiles: --credentials-file: must not be empty",
-		"simulate --output=":                     "awsretry simulate: --output: must not be empty",
-		"simulate --fail=":                       "awsretry simulate: --fail: must not be empty",
+		"explain --profile=":                     "awsretry explain: --profile: must be a profile, not empty",
+		"lint --config-file=":                    "awsretry lint: --config-file: must be a file, not empty",
+		"profiles --credentials-file=":           "awsretry profiles: --credentials-file: must be a file, not empty",
+		"simulate --output=":                     "awsretry simulate: --output: must be a file, not empty",
+		"simulate --fail=":                       `awsretry simulate: invalid argument "" for "--fail" flag: must be a share such as 0.1 or 10%, or two such as 0..0.5, with the smaller one first`,
 		"explain --behavior v3":                  `awsretry explain: invalid argument "v3" for "--behavior" flag: must be one of v2.0, v2.1`,
 		"classify --status -1":                   `awsretry classify: invalid argument "-1" for "--status" flag: must be a number from 0 to 999`,
 		"classify --status 503x":                 `awsretry classify: invalid argument "503x" for "--status" flag: must be a number from 0 to 999`,
@@ -123,10 +123,10 @@ func TestArgumentsThatMakeNoSenseAreUsageErrors(t *testing.T) {
 		"classify --sqlstate 4000":               `awsretry classify: invalid argument "4000" for "--sqlstate" flag: must have five digits or letters, such as 40001 or 57P01`,
 		"classify --sqlstate 4000-":              `awsretry classify: invalid argument "4000-" for "--sqlstate" flag: must have five digits or letters, such as 40001 or 57P01`,
 		"classify --modeled maybe":               `awsretry classify: invalid argument "maybe" for "--modeled" flag: must be one of retryable, throttling, not_retryable`,
-		"classify --header Retry-After":          `awsretry classify: invalid argument "Retry-After" for "--header" flag: must have the form "K: V" or K=V`,
-		"classify --header =5":                   `awsretry classify: invalid argument "=5" for "--header" flag: must have the form "K: V" or K=V`,
-		"classify --candidate-skew-s NaN":        `awsretry classify: invalid argument "NaN" for "--candidate-skew-s" flag: must be a number of seconds, at most 9000000000`,
-		"classify --attempt-skew-s 9000000000.1": `awsretry classify: invalid argument "9000000000.1" for "--attempt-skew-s" flag: must be a number of seconds, at most 9000000000`,
+		"classify --header Retry-After":          `awsretry classify: invalid argument "Retry-After" for "--header" flag: must have the form "K: V" or K=V, such as Retry-After=5`,
+		"classify --header =5":                   `awsretry classify: invalid argument "=5" for "--header" flag: must have the form "K: V" or K=V, such as Retry-After=5`,
+		"classify --candidate-skew-s NaN":        `awsretry classify: invalid argument "NaN" for "--candidate-skew-s" flag: must be a number of seconds, at most 9000000000, such as -300`,
+		"classify --attempt-skew-s 9000000000.1": `awsretry classify: invalid argument "9000000000.1" for "--attempt-skew-s" flag: must be a number of seconds, at most 9000000000, such as -300`,
 	} {
 		out, errs, status := invoke(t, world(nil, nil), strings.Fields(args)...)
 		require.Equal(t, exitUsage, status, args)

@@ -50,7 +50,7 @@ func (e *answerError) RetryAfterInFull() bool { return e.millis == nil }
 func (e *answerError) addHeader(text string) error {
 	at := strings.IndexAny(text, ":=") // No name of a header has one of these.
 	if at <= 0 {
-		return errors.New(`must have the form "K: V" or K=V`)
+		return errors.New(`must have the form "K: V" or K=V, such as Retry-After=5`)
 	}
 	name, value := text[:at], text[at+1:]
 	read := true
@@ -149,7 +149,7 @@ const maxSkew = 9e9
 func parseSkew(text string) (time.Duration, error) {
 	seconds, err := strconv.ParseFloat(text, 64)
 	if err != nil || math.IsNaN(seconds) || math.Abs(seconds) > maxSkew {
-		return 0, fmt.Errorf("must be a number of seconds, at most %.0f", float64(maxSkew))
+		return 0, fmt.Errorf("must be a number of seconds, at most %.0f, such as -300", float64(maxSkew))
 	}
 	return time.Duration(math.Round(seconds * float64(time.Second))), nil
 }

@@ -54,13 +54,13 @@ func (s *Simulation) Define(f *pflag.FlagSet) {
 	f.Var((*countValue)(&s.Clients), "clients", "`number` of clients, each with a retry quota and a send rate of its own")
 	f.Var((*countValue)(&s.Calls), "calls", "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
 	f.StringArrayVar(&s.limits, "require", nil, "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated")
-	f.StringVar(&s.fails, "fail", "", "`share` of requests that fail, such as 0.05 or 5%; A..B plays A and draws the picture of failures from A to B (default 0)")
+	f.Var((*failValue)(s), "fail", "`share` of requests that fail, such as 0.05 or 5%; A..B plays A and draws the picture of failures from A to B (default 0)")
 	f.Var((*timeValue)(&s.outage), "outage", "`time` for which all requests fail, from second 30 on (default none)")
 	f.Var((*timesValue)(&s.Lose), "lose", "`time` at which all connections are lost, with all requests in flight; may be repeated (default none)")
 	f.StringArrayVar(&s.phases, "phase", nil, "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be repeated")
 	f.Var((*timeValue)(&s.Duration), "duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
 	f.Var((*timeValue)(&s.Within), "within", "`time` in which a call has to succeed to be in time")
-	f.Uint64Var(&s.seed, "seed", 0, "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)")
+	f.Var((*seedValue)(&s.seed), "seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)")
 	f.StringVarP(&s.out, "output", "o", "", "`file` for the report as one HTML page")
 }
 
@@ -112,25 +112,29 @@ func (s *Simulation) seeds() []uint64 {
 
 // complete makes the scenario of the flags, or returns an error for those that cannot be played.
 func (s *Simulation) complete() error {
-	for _, name := range []string{"limit", "offered", "burst", "calls", "duration", "seed"} { // Without the flag, zero is the default.
-		if f := s.flags.Lookup(name); f.Changed && slices.Contains([]string{"0", "-0", "0s"}, f.Value.String()) {
-			return UsageError("--" + name + ": must be above 0")
+	mostOfARun := int(mostCalls) / len(s.seeds())
+	for _, f := range []struct {
+		name string
+		fits bool
+		want string
+	}{
+		{"limit", s.Rate > 0 && s.Rate <= fastest, fmt.Sprintf("above 0 and at most %.0f, such as 50", fastest)},
+		{"offered", s.Offered > 0 && s.Offered <= 5*fastest, fmt.Sprintf("above 0 and at most %.0f, such as 250", 5*fastest)},
+		{"clients", s.Clients >= 1 && s.Clients <= sim.MaxOpen, fmt.Sprintf("from 1 to %d", sim.MaxOpen)},
+		{"calls", s.Calls >= 1 && s.Calls <= mostOfARun, fmt.Sprintf("from 1 to %d, as all runs together have at most %.0f", mostOfARun, mostCalls)},
+		{"outage", s.outage >= 0 && s.outage <= longestRun, fmt.Sprintf("from 0s to %v", longestRun)},
+		{"within", s.Within > 0, "above 0s, such as 5s"},
+		{"output", s.out != "-", "a file, such as report.html"},
+	} {
+		if s.flags.Changed(f.name) && !f.fits {
+			return UsageError("--" + f.name + ": must be " + f.want)
 		}
 	}
-	if s.out == "-" {
-		return UsageError("--output: must be the name of a file")
-	}
-	if s.outage < 0 || s.outage > longestRun {
-		return UsageError(fmt.Sprintf("--outage: must be from 0s to %v", longestRun))
-	}
-	if s.Burst == 0 {
+	if !s.flags.Changed("burst") {
 		s.Burst = max(s.Rate, 1) // a bucket with room for less than one request would never allow any
 	}
-	if s.Offered == 0 {
+	if !s.flags.Changed("offered") {
 		s.Offered = 5 * s.Rate
-	}
-	if err := s.parseFail(); err != nil {
-		return UsageError("--fail " + s.fails + ": " + err.Error())
 	}
 	if err := within(&s.Conditions); err != nil {
 		return UsageError("--" + err.Error())
@@ -144,14 +148,14 @@ func (s *Simulation) complete() error {
 	if s.Calls == 0 {
 		s.Measured.From = settled
 	}
-	if s.Duration == 0 {
+	if !s.flags.Changed("duration") {
 		s.Duration = min(max(90*time.Second, s.LastChange()+time.Minute), longestRun)
 		if s.Calls > 0 {
 			s.Duration = longestCalls
 		}
 	}
 	if s.Duration <= s.Measured.From || s.Duration > longestRun {
-		return UsageError(fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v", s.Measured.From, longestRun))
+		return UsageError(fmt.Sprintf("--duration: must be above %v, where the figures begin to count, and at most %v, such as 2m", s.Measured.From, longestRun))
 	}
 	s.Measured.To = s.Duration
 	return s.check()
@@ -160,19 +164,21 @@ func (s *Simulation) complete() error {
 // points is the number of shares in the picture of failures.
 const points = 21
 
-// parseFail reads --fail: the share of the run, and those of the picture.
-func (s *Simulation) parseFail() (err error) {
-	from, to, both := strings.Cut(cmp.Or(s.fails, "0"), "..")
-	if s.Fail, err = parseShare(from); err != nil {
-		return errors.New("must be a share such as 0.1 or 10%, or two such as 0..0.5")
-	}
+// failValue is --fail: the share of the run, and those of the picture.
+type failValue Simulation
+
+// Set takes a share, or two as A..B.
+func (s *failValue) Set(text string) (err error) {
+	from, to, both := strings.Cut(text, "..")
 	first, last := 0.0, 1.0
-	if both {
+	if s.Fail, err = parseShare(from); err == nil && both {
 		first = s.Fail
-		if last, err = parseShare(to); err != nil || first >= last {
-			return errors.New("the second share must be above the first one, and at most 1")
-		}
+		last, err = parseShare(to)
 	}
+	if err != nil || first >= last {
+		return errors.New("must be a share such as 0.1 or 10%, or two such as 0..0.5, with the smaller one first")
+	}
+	s.fails, s.shares = text, nil
 	if both || s.Fail > 0 {
 		for i := range points {
 			s.shares = append(s.shares, first+(last-first)*float64(i)/(points-1))
@@ -180,6 +186,11 @@ func (s *Simulation) parseFail() (err error) {
 	}
 	return nil
 }
+
+func (s *failValue) String() string { return s.fails }
+
+// Type is for the help.
+func (s *failValue) Type() string { return "share" }
 
 // within returns an error for conditions that cannot be played.
 func within(c *sim.Conditions) error {
@@ -288,25 +299,21 @@ func times(value pflag.Value, by float64) string {
 
 // check returns an error for flags that are out of their bounds or conflict.
 func (s *Simulation) check() error {
-	wanted, by := s.Wanted(sim.Window{To: s.Duration}), "--offered, --outage, --phase and --duration"
-	if s.Calls > 0 {
-		wanted, by = float64(s.Calls), "--calls"
+	wanted := 0.0
+	if s.Calls == 0 {
+		wanted = s.Wanted(sim.Window{To: s.Duration}) * float64(len(s.seeds()))
 	}
-	wanted *= float64(len(s.seeds()))
 	for _, wrong := range []struct {
 		is   bool
 		text string
 	}{
 		{s.LastChange() >= s.Duration, fmt.Sprintf("%s: the change at %v must come before the end of the run at %v", s.last, s.LastChange(), s.Duration)},
 		{len(s.vs) > mostCompare, fmt.Sprintf("--vs: at most %d", mostCompare)},
-		{s.Clients < 1 || s.Clients > sim.MaxOpen, fmt.Sprintf("--clients: must be from 1 to %d", sim.MaxOpen)},
-		{s.Calls < 0, "--calls: must be at least 0"},
-		{s.Within <= 0, "--within: must be above 0s"},
 		{
 			slices.ContainsFunc(s.Lose, func(at time.Duration) bool { return at <= 0 || at >= s.Duration }),
-			fmt.Sprintf("--lose: must be above 0s and before the end of the run at %v", s.Duration),
+			fmt.Sprintf("--lose: must be above 0s and before the end of the run at %v, such as %v", s.Duration, s.Duration/2),
 		},
-		{wanted > mostCalls, fmt.Sprintf("%s: at most %.0f calls in all runs, not %.0f; --seed plays one run", by, mostCalls, wanted)},
+		{wanted > mostCalls, fmt.Sprintf("--offered, --outage, --phase and --duration: at most %.0f calls in all runs, not %.0f; --seed plays one run", mostCalls, wanted)},
 	} {
 		if wrong.is {
 			return UsageError(wrong.text)

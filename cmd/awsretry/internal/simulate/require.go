@@ -57,7 +57,7 @@ func parseRequirement(text string) (requirement, error) {
 		return r, fmt.Errorf("%q is no figure: %s", name, strings.Join(names, ", "))
 	}
 	limit, err := strconv.ParseFloat(value, 64)
-	want := "must be a number"
+	want := "must be a number such as 5"
 	switch rows[r.figure].Unit {
 	case "%":
 		want = "must be a share in percent such as 1%, or from 0 to 1"

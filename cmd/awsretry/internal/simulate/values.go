@@ -94,6 +94,24 @@ func (n *countValue) String() string { return strconv.Itoa(int(*n)) }
 // Type is for the help.
 func (n *countValue) Type() string { return "int" }
 
+// seedValue is the seed of a run.
+type seedValue uint64
+
+// Set takes a whole number above zero.
+func (n *seedValue) Set(text string) error {
+	value, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || value == 0 {
+		return errors.New("must be a whole number above 0 such as 7")
+	}
+	*n = seedValue(value)
+	return nil
+}
+
+func (n *seedValue) String() string { return strconv.FormatUint(uint64(*n), 10) }
+
+// Type is for the help.
+func (n *seedValue) Type() string { return "uint" }
+
 // timeValue is a time with its unit.
 type timeValue time.Duration
 
@@ -101,7 +119,7 @@ type timeValue time.Duration
 func (d *timeValue) Set(text string) error {
 	value, err := time.ParseDuration(text)
 	if err != nil {
-		return errors.New("must be a time such as 30s, 1m30s or 250ms")
+		return errors.New("must be a time such as 45s, 1m30s or 250ms")
 	}
 	*d = timeValue(value)
 	return nil
