@@ -173,6 +173,19 @@ func TestListOfPagesIsComplete(t *testing.T) {
 	}
 }
 
+// TestThirtyQuestionsAreTwoClicksAway holds that README.md leads to the list of questions, and that each of these leads to a
+// section that answers it.
+func TestThirtyQuestionsAreTwoClicksAway(t *testing.T) {
+	t.Parallel()
+	require.Contains(t, read(t, "README.md"), "(docs/README.md)")
+	_, list, found := strings.Cut(read(t, "docs/README.md"), "\n## Thirty questions\n")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, "\n## ")
+	questions := regexp.MustCompile(`(?m)^- \[[^\]]+\?\]\([\w./-]+\.md#[\w-]+\)`).FindAllString(list, -1)
+	require.Len(t, questions, strings.Count(list, "\n- "), "each is a link to a section")
+	require.GreaterOrEqual(t, len(questions), 30)
+}
+
 // TestPagesBeginWithSomethingThatRuns holds that the first block of a page, which a reader copies first, comes before
 // its second heading. README.md and the list of pages begin so too.
 func TestPagesBeginWithSomethingThatRuns(t *testing.T) {
