@@ -84,7 +84,7 @@ func ends() []end {
 				return fmt.Sprintf("max_elapsed, which is %v here: %s", s.MaxElapsed.Value, s.MaxElapsed.Origin)
 			},
 			[]string{"allow more time, or fewer attempts"},
-			"questions.md#how-long-a-call-may-take",
+			"clients.md#how-long-a-call-may-take",
 		},
 		{
 			retry.ErrHintTooLong, "", "The server asked for a longer wait than the program allows.",
@@ -96,7 +96,7 @@ func ends() []end {
 			retry.ErrDeadline, "", "The next wait could not end before the caller's deadline, so it was not begun.",
 			always("the deadline of the caller's context"),
 			[]string{"give the call more time", "mend what the last error says"},
-			"questions.md#how-long-a-call-may-take",
+			"clients.md#how-long-a-call-may-take",
 		},
 		{
 			retry.ErrCanceled, "canceled", "The caller's context ended.",
