@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The figures are from RESULTS.md, with room for single runs that are half as bad again.
+// The figures are those that make fleet-tables prints, with room for single runs that are half as bad again.
 func TestFleetReachesItsFigures(t *testing.T) {
 	t.Parallel()
 	const short = time.Second / 10

@@ -12,7 +12,11 @@ import (
 	"time"
 )
 
-// TestTables is the command behind the tables of fleet/RESULTS.md, and prints them.
+// TestTables plays fleets and prints what they reach. N processes share the limit of R requests a second, a token bucket
+// with a burst of 1 s or 0.1 s of R. Together they want five times R, in unequal parts, or even. A cell has the goodput in
+// R and the share of throttled attempts, of the mean of one to eight seeds. Where two bursts stand in a cell, first 1 s,
+// then 0.1 s. "s to 0.9 R" are the seconds until 0.9 R with at most 5 % throttled; in parentheses is the same without a
+// fleet, whatever is throttled.
 func TestTables(t *testing.T) {
 	began := time.Now()
 	tables := []table{nothingHappens(), somethingHappens(), theLimitChanges()}

@@ -47,7 +47,7 @@ func (s *tableOfBatches) Do(r *http.Request) (*http.Response, error) {
 	return response(200, `{"UnprocessedItems":`+string(in.RequestItems)+`}`), nil
 }
 
-// TestThrottlesInsideOfSuccessesAreHeard prints a table of RESULTS.md with -v: four workers that call
+// TestThrottlesInsideOfSuccessesAreHeard prints a table with -v: four workers that call
 // again at once, against a table that takes ten calls a second. The last two have the loop of the documentation.
 func TestThrottlesInsideOfSuccessesAreHeard(t *testing.T) {
 	const limit, length, learned = 10, time.Minute, 3 * time.Second
@@ -418,7 +418,7 @@ func (s *tableOfTransactions) Do(r *http.Request) (*http.Response, error) {
 	return response(400, `{"__type":"com.amazonaws.dynamodb.v20120810#TransactionCanceledException","CancellationReasons":[`+strings.Join(reasons, ",")+`]}`), nil
 }
 
-// TestThrottledTransactionsAreHeard prints a table of RESULTS.md with -v: six workers that call again at once, against a table
+// TestThrottledTransactionsAreHeard prints a table with -v: six workers that call again at once, against a table
 // that takes twenty transactions a second, or hardly any, and throttles one item of those above.
 func TestThrottledTransactionsAreHeard(t *testing.T) {
 	const length = 20 * time.Second

@@ -42,7 +42,7 @@ func (s *limitedSTS) Do(r *http.Request) (*http.Response, error) {
 }
 
 // TestAssumeRoleForAHundredAccounts and for two hundred, where STS allows ten requests a second. With
-// -v it prints the table of RESULTS.md.
+// -v it prints a table.
 func TestAssumeRoleForAHundredAccounts(t *testing.T) {
 	var file strings.Builder
 	for i := range 200 {

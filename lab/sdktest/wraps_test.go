@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -181,7 +179,7 @@ func sdksRetryer() aws.Retryer {
 }
 
 // TestRetryersAroundOursWorkAsAroundTheSDKs calls a client whose retryer is around one of the SDK,
-// and around ours. With -v it prints the table of RESULTS.md.
+// and around ours. With -v it prints the rows.
 func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 	rows := map[string]string{}
 	bothWays(t, func(t *testing.T, around around) {
@@ -221,7 +219,6 @@ func TestRetryersAroundOursWorkAsAroundTheSDKs(t *testing.T) {
 	for _, w := range wrappers {
 		t.Log(rows[w.name])
 	}
-	requireTable(t, rows)
 }
 
 // TestRetryersAroundOursHaveWhatTheirClientHas: the scope with service, account and table, the attempts of the service, and those
@@ -296,17 +293,6 @@ func row(w wrapper, theirs, ours []time.Duration) string {
 		return fmt.Sprintf("%d: %s", len(delays)+1, strings.Join(texts, ", "))
 	}
 	return fmt.Sprintf("| %s | %s | %s |", w.name, cells(theirs), cells(ours))
-}
-
-// requireTable checks that RESULTS.md has the rows.
-func requireTable(t *testing.T, rows map[string]string) {
-	t.Helper()
-	page, err := os.ReadFile("RESULTS.md")
-	require.NoError(t, err)
-	lines := strings.Split(string(page), "\n")
-	for _, w := range wrappers {
-		require.True(t, slices.Contains(lines, rows[w.name]), rows[w.name])
-	}
 }
 
 var errUsual = errors.New("replaced")
