@@ -56,7 +56,7 @@ func ends() []end {
 				"raise QuotaCapacity for a job that may take its time; awsretry simulate --vs quota_capacity=5000 shows what it does",
 				"use adaptive mode if the failures are throttles",
 			},
-			"runbooks.md#awsretryquotaempty",
+			"observing.md#awsretryquotaempty",
 		},
 		{
 			retry.ErrAttemptsExhausted, "exceeded maximum number of attempts", "All attempts that the call may make have failed.",
@@ -73,7 +73,7 @@ func ends() []end {
 					s.RetryMode.Value, s.RetryMode.Origin)
 			},
 			[]string{"call less often, or ask for a higher limit", "let calls wait longer: MaxSendWait or a later deadline"},
-			"runbooks.md#awsretrysendwaitlong",
+			"observing.md#awsretrysendwaitlong",
 		},
 		{
 			retry.ErrMaxElapsed, "", "The time of the operation was over before the next attempt could begin.",

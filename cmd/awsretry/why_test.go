@@ -43,7 +43,7 @@ func TestWhyReadsErrorsOfTheSDK(t *testing.T) {
 			"All attempts", "max_attempts, which is 5 here: AWS_MAX_ATTEMPTS", "status 400 ThrottlingException: retried as throttling",
 		},
 		sdk + "https response error StatusCode: 500, RequestID: A1, api error InternalServerError: oh, failed to get rate limit token, retry quota exceeded, 4 available, 5 requested": {
-			"The retry quota was empty", "status 500 InternalServerError: retried as", "runbooks.md#awsretryquotaempty",
+			"The retry quota was empty", "status 500 InternalServerError: retried as", "observing.md#awsretryquotaempty",
 		},
 		sdk + "https response error StatusCode: 0, RequestID: , canceled, context deadline exceeded": {"The caller's context ended", "the text names none"},
 		sdk + "failed to get retry Send token, context deadline exceeded":                            {"Adaptive mode held the attempt back", "retry_mode is standard here"},

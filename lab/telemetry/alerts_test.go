@@ -39,23 +39,26 @@ func TestEachAlertSaysWhatItMeansAndWhatToDo(t *testing.T) {
 	t.Parallel()
 	rules, err := os.ReadFile("../../metrics/alerts.yml")
 	require.NoError(t, err)
-	runbooks, err := os.ReadFile("../../docs/runbooks.md")
+	page, err := os.ReadFile("../../docs/observing.md")
 	require.NoError(t, err)
+	_, runbooks, found := strings.Cut(string(page), "\n## A dashboard and alerts\n")
+	require.True(t, found)
+	runbooks, _, _ = strings.Cut(runbooks, "\n## ")
 	sections := map[string]string{}
-	for _, section := range strings.Split(string(runbooks), "\n## ")[1:] {
-		name, text, _ := strings.Cut(section, "\n")
+	for _, section := range strings.Split(runbooks, "\n### ")[1:] {
+		name, text, _ := strings.Cut(section, "\n\n")
 		sections[name] = text
 	}
-	rows, alerts := table(t, "alert"), strings.Split(string(rules), "- alert: ")[1:]
-	require.Len(t, rows, len(alerts))
+	alerts := strings.Split(string(rules), "- alert: ")[1:]
 	require.Len(t, sections, len(alerts))
-	for i, text := range alerts {
+	for _, text := range alerts {
 		name, _, _ := strings.Cut(text, "\n")
-		require.Equal(t, "`"+name+"`", rows[i][0])
-		require.Contains(t, text, "severity: "+rows[i][1], name)
-		require.Contains(t, text, "runbook_url: https://github.com/awsretry/awsretry/blob/main/docs/runbooks.md#"+strings.ToLower(name)+"\n")
+		severity := regexp.MustCompile(`severity: (\w+)`).FindStringSubmatch(text)
+		require.Len(t, severity, 2, name)
+		require.True(t, strings.HasPrefix(sections[name], "**"+severity[1]+"**: "), name)
+		require.Contains(t, text, "runbook_url: https://github.com/awsretry/awsretry/blob/main/docs/observing.md#"+strings.ToLower(name)+"\n")
 		require.Regexp(t, `dashboard_url: https://\S+/d/awsretry\?var-cluster=\{\{ \$labels\.cluster \}\}&var-namespace=`, text)
-		for _, word := range []string{"**Meaning**", "**Look at**", "**Do**", "**Ignore** it"} {
+		for _, word := range []string{"\n- **Look at** ", "\n- **Do** ", "\n- **Ignore** it "} {
 			require.Contains(t, sections[name], word, name)
 		}
 	}
@@ -63,8 +66,8 @@ func TestEachAlertSaysWhatItMeansAndWhatToDo(t *testing.T) {
 	for _, p := range read(t).Panels {
 		panels[p.Title] = true
 	}
-	for _, found := range regexp.MustCompile(`[^*]\*([A-Z][^*]+)\*[^*]`).FindAllStringSubmatch(string(runbooks), -1) {
-		require.True(t, panels[strings.ReplaceAll(found[1], "\n", " ")], "no panel %q", found[1])
+	for _, found := range regexp.MustCompile(`[^*]\*([A-Z][^*]+)\*[^*]`).FindAllStringSubmatch(runbooks, -1) {
+		require.True(t, panels[strings.Join(strings.Fields(found[1]), " ")], "no panel %q", found[1])
 	}
 }
 

@@ -43,17 +43,16 @@ func TestSimulatedLoadFillsThePageAndEachPanel(t *testing.T) {
 	explained, shown := map[string]string{}, map[string]string{}
 	op, scope := []string{"cloud_region", "rpc_method", "rpc_service"}, []string{"awsretry_scope", "cloud_region", "rpc_service"}
 	for _, row := range table(t, "metric") {
-		require.Regexp(t, `\.$`, row[3])
-		require.Regexp(t, `\?$`, row[4])
+		require.Regexp(t, `\.$`, row[2])
+		kind, named, _ := strings.Cut(row[1], ": ")
 		var labels []string
-		for label := range strings.SplitSeq(row[2], ", ") {
-			labels = append(labels, map[string][]string{"op": op, "scope": scope, "none": {}}[label]...)
+		for label := range strings.SplitSeq(named, ", ") {
+			labels = append(labels, map[string][]string{"op": op, "scope": scope}[label]...)
 			if strings.HasPrefix(label, "`") {
 				labels = append(labels, strings.Trim(label, "`"))
 			}
 		}
 		slices.Sort(labels)
-		kind, _, _ := strings.Cut(row[1], ",")
 		explained[strings.Trim(row[0], "`")] = strings.TrimSpace(kind + " " + strings.Join(labels, " "))
 	}
 	var queries strings.Builder
