@@ -8,10 +8,10 @@ import (
 	"unicode/utf8"
 )
 
-// LineKind is the kind of a line. Blank lines are left out.
+// LineKind is the kind of a line.
 type LineKind uint8
 
-// The kinds.
+// The kinds. Blank lines and comments are left out.
 const (
 	Header       LineKind = iota // A section header.
 	PropertyLine                 // A property.
@@ -19,7 +19,6 @@ const (
 	SubProperty                  // A property of the property above (R14).
 	Skipped                      // A line that is skipped because it is deeper than one that is.
 	Malformed                    // A line that is skipped (R08).
-	Comment                      // A comment that is not UTF-8, or has a CR within it; any other comment is left out.
 )
 
 // Fault is what makes a line malformed.
@@ -52,14 +51,13 @@ func (f Fault) String() string {
 
 // Line is one line of a file.
 type Line struct {
-	Text    string // Without the whitespace at both ends.
-	Number  int32  // From 1.
-	Depth   int32  // Spaces and tabs at the start.
-	Indent  int32  // Characters of any whitespace before the text.
-	Kind    LineKind
-	Fault   Fault // Of a malformed line.
-	Nested  bool  // The header is indented deeper than the property above it, by any whitespace.
-	InGroup bool  // The malformed line is below a property with an empty value, as sub-properties are.
+	Text   string // Without the whitespace at both ends.
+	Number int32  // From 1.
+	Kind   LineKind
+	Fault  Fault // Of a malformed line.
+
+	depth  int32 // Spaces and tabs at the start.
+	indent int32 // Characters of any whitespace before the text.
 }
 
 // Shown returns the beginning of a malformed line that cannot be a secret. For a header it ends at the closing bracket,
@@ -87,7 +85,6 @@ func (l *Line) Shown() string {
 type Property struct {
 	Key, Value string
 	Sign       byte // '=' or ':'
-	Comment    bool // A comment after the property was cut off (R10).
 	Fault      Fault
 }
 
@@ -103,7 +100,6 @@ func (l *Line) Split() (p Property) {
 	text := l.Text
 	if l.Kind == PropertyLine {
 		text = withoutComment(text)
-		p.Comment = len(text) < len(l.Text)
 	}
 	at := strings.IndexByte(text, '=')
 	if at < 0 {
@@ -160,12 +156,12 @@ func (s *scanner) scan(l *Line) bool {
 			depth++
 		}
 		after := text[depth:]
-		*l = Line{Text: Trim(after), Number: s.number, Depth: int32(depth), Indent: int32(depth)}
+		*l = Line{Text: Trim(after), Number: s.number, depth: int32(depth), indent: int32(depth)}
 		if l.Text == "" {
 			continue
 		}
-		if other := strings.Index(after, l.Text); other > 0 {
-			l.Indent += int32(utf8.RuneCountInString(after[:other]))
+		if after[0] >= utf8.RuneSelf || after[0] != l.Text[0] {
+			l.indent += int32(utf8.RuneCountInString(after[:strings.Index(after, l.Text)]))
 		}
 		if s.classify(l) {
 			return true
@@ -213,10 +209,8 @@ func (s *scanner) classify(l *Line) bool {
 	valid := s.valid || utf8.ValidString(l.Text)
 	switch first := l.Text[0]; {
 	case first == '#' || first == ';':
-		l.Kind = Comment
-		return !valid || strings.IndexByte(l.Text, '\r') >= 0
+		return false
 	case first == '[': // A malformed header ends the section above it too.
-		l.Nested = s.above != aboveNothing && l.Indent > s.depth
 		s.started, s.above = true, aboveNothing
 		if text := BeforeAny(l.Text); !valid && !utf8.ValidString(text) {
 			s.malformed(l, NotUTF8)
@@ -231,10 +225,10 @@ func (s *scanner) classify(l *Line) bool {
 	case !s.started:
 		s.malformed(l, BeforeHeader)
 		return true
-	case l.Depth > s.depth && s.above != aboveNothing:
+	case l.depth > s.depth && s.above != aboveNothing:
 		return s.deeper(l, valid)
 	}
-	s.depth, s.above, s.last = l.Indent, aboveMalformed, l.Text
+	s.depth, s.above, s.last = l.indent, aboveMalformed, l.Text
 	l.Kind = PropertyLine
 	if s.current = l.Split(); !valid && !utf8.ValidString(withoutComment(l.Text)) {
 		s.malformed(l, NotUTF8)
@@ -278,7 +272,7 @@ func (s *scanner) deeper(l *Line, valid bool) bool {
 }
 
 func (s *scanner) malformed(l *Line, fault Fault) {
-	l.Kind, l.Fault, l.InGroup = Malformed, fault, s.above == aboveGroup
+	l.Kind, l.Fault = Malformed, fault
 }
 
 // HeaderName returns the name in the brackets of a header (R05).

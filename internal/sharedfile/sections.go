@@ -97,16 +97,13 @@ type Place struct {
 	Name    string // That of the profile, or else the text in the brackets.
 }
 
-// Section holds the lines of all sections of a file for one place, each with its header first. Of the malformed lines
-// it has those that another tool may read as a setting or as a part of one: that are indented, or have a sign but are
-// not UTF-8.
+// Section holds the lines of all sections of a file for one place, each with its header first, without malformed ones.
 type Section struct {
 	Lines []Line
-	Last  int32 // The line of the last header.
 }
 
 // Pass is where a pass over a file is. It is called for every line that counts below the header of a kept section, for
-// all headers, for malformed lines and comments of the kind Comment, and if Settings is true, for the retry settings of
+// all headers, for malformed lines, and if Settings is true, for the retry settings of
 // a section that is not kept. It may be called for other properties too.
 type Pass struct {
 	Line
@@ -146,12 +143,12 @@ func (f *File) read(profile string, all bool, look func(*Pass)) {
 			}
 		case PropertyLine:
 			at.Property = s.current
-		case Continuation, SubProperty, Skipped, Comment:
+		case Continuation, SubProperty, Skipped:
 		}
 		if look != nil {
 			look(&at)
 		}
-		if kept != nil && at.Kind != Comment && (at.Kind != Malformed || at.Depth > 0 || at.Fault == NotUTF8 && strings.ContainsAny(at.Text, "=:")) {
+		if kept != nil && at.Kind != Malformed {
 			kept.Lines = append(kept.Lines, at.Line)
 		}
 		s.brief, s.settings = kept == nil && !all, at.Settings
@@ -182,7 +179,6 @@ func (f *File) section(at *Pass, profile string, all bool) *Section {
 		}
 		f.Sections[at.Place] = kept
 	}
-	kept.Last = at.Number
 	return kept
 }
 
@@ -236,15 +232,10 @@ const more = "\n..."
 
 // Setting is a retry setting in a section.
 type Setting struct {
-	Key       string
-	Text      string // Of several lines the first, a newline and "...": the others may hold a secret.
-	Line      int
-	Sign      bool // The second line has an equals sign or a colon.
-	Commented bool // The line is indented, and a comment follows the value.
+	Key  string
+	Text string // Of several lines the first, a newline and "...": the others may hold a secret.
+	Line int
 }
-
-// First returns the first line of the text.
-func (s Setting) First() string { return strings.TrimSuffix(s.Text, more) }
 
 // Settings returns the retry settings in the order of their lines.
 func (s *Section) Settings() []Setting {
@@ -259,14 +250,13 @@ func (s *Section) Settings() []Setting {
 			}
 			p := l.Split()
 			if key := RetryKey(p.Key); key != "" {
-				all, within = append(all, Setting{Key: key, Text: p.Value, Line: int(l.Number), Commented: p.Comment && l.Depth > 0}), true
+				all, within = append(all, Setting{Key: key, Text: p.Value, Line: int(l.Number)}), true
 			}
 		case Continuation:
 			if last := len(all) - 1; within && !strings.HasSuffix(all[last].Text, more) {
 				all[last].Text += more
-				all[last].Sign = l.Split().Sign != 0
 			}
-		case Header, SubProperty, Skipped, Malformed, Comment:
+		case Header, SubProperty, Skipped, Malformed:
 		}
 	}
 	return all

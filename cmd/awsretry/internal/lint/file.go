@@ -15,9 +15,9 @@ import (
 type file struct {
 	*report
 	*sharedfile.File
-	found map[string]kept // The findings by code.
-	line  int32           // The number of the line at hand, or 0 for the file as a whole.
-	edits []edit          // The cures.
+	found map[string]*kept // The findings by code.
+	line  int32            // The number of the line at hand, or 0 for the file as a whole.
+	edits []edit           // The cures.
 
 	ignored map[int32]string // The codes that comments hide, by line; an empty one is every code.
 	decoded string           // See Fixed.
@@ -45,8 +45,8 @@ func (r *report) opened(severity Severity) {
 			d.Code, d.Message = "unreadable-file", "the "+x.Kind+" file counts as empty: it cannot be read: "+x.Err.Error()
 			r.first = append(r.first, d)
 		case x.UTF16:
-			d.Message = sharedfile.UTF16.String() + "; the file counts as empty"
-			x.addMalformed(d)
+			d.Code, d.Message = x.skipped().Code, sharedfile.UTF16.String()+"; the file counts as empty"
+			x.add(d)
 		}
 	}
 }
@@ -58,7 +58,6 @@ func (x *file) look(at *sharedfile.Pass) {
 		x.header(at)
 	case sharedfile.Malformed:
 		x.malformed(&at.Line)
-	case sharedfile.Comment:
 	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 		if at.Kind != sharedfile.PropertyLine || sharedfile.RetryKey(at.Property.Key) == "" {
 			return
@@ -111,31 +110,36 @@ func (x *file) malformed(l *sharedfile.Line) {
 	if x.same() && x.Kind == sharedfile.Credentials {
 		return
 	}
-	text := l.Fault.String()
+	d := x.skipped()
+	if x.full(d.Code, d.Severity) {
+		return
+	}
+	d.Message = l.Fault.String()
 	if shown := l.Shown(); shown != "" {
-		text = sharedfile.Quote(shown) + ": " + text
+		d.Message = sharedfile.Quote(shown) + ": " + d.Message
 	}
 	if !x.strict {
-		text += "; the line is skipped"
-	}
-	x.addMalformed(Diagnostic{Message: text})
-}
-
-func (x *file) addMalformed(d Diagnostic) {
-	if d.Code = codeMalformedLine; x.strict {
-		d.Code, d.Severity = "parse-error", SeverityError
+		d.Message += "; the line is skipped"
 	}
 	x.add(d)
 }
 
+// skipped returns a finding about a malformed line.
+func (x *file) skipped() Diagnostic {
+	if x.strict {
+		return Diagnostic{Code: "parse-error", Severity: SeverityError}
+	}
+	return Diagnostic{Code: codeMalformedLine}
+}
+
 // end looks at the sections of the file. Those that were kept are looked at line by line afterwards.
 func (x *file) end() {
-	ignored := x.found[codeIgnoredSection].list
+	ignored := x.findings(codeIgnoredSection).list
 	for i, d := range ignored {
 		ignored[i].Message = x.noProfile(d.Message)
 	}
 	if x.unused > 1 {
-		x.found[codeUnusedProfile].list[0].Message += " and " + strconv.Itoa(x.unused-1) + " more"
+		x.findings(codeUnusedProfile).list[0].Message += " and " + strconv.Itoa(x.unused-1) + " more"
 	}
 	if bare := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}]; bare != nil {
 		x.line = bare.Lines[0].Number

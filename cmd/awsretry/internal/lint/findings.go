@@ -55,7 +55,7 @@ func (x *file) keep(d finding) {
 		return
 	}
 	d.File, d.Line = x.Path, int(x.line)
-	k := x.found[d.Code]
+	k := x.findings(d.Code)
 	at, there := slices.BinarySearchFunc(k.list, d, func(a, b finding) int {
 		return cmp.Or(cmp.Compare(b.Severity, a.Severity), byLine(a.Diagnostic, b.Diagnostic))
 	})
@@ -71,7 +71,29 @@ func (x *file) keep(d finding) {
 		k.dropped = append(k.dropped, int32(k.list[maxFindings].Line))
 		k.list = k.list[:maxFindings]
 	}
-	x.found[d.Code] = k
+}
+
+func (x *file) findings(code string) *kept {
+	k := x.found[code]
+	if k == nil {
+		k = &kept{}
+		x.found[code] = k
+	}
+	return k
+}
+
+// full reports whether no finding about the line at hand would be kept, and counts it then. It saves the message of most
+// findings of a large file.
+func (x *file) full(code string, severity Severity) bool {
+	k := x.findings(code)
+	if len(k.list) < maxFindings {
+		return false
+	}
+	if last := &k.list[maxFindings-1]; last.Severity < severity || last.Severity == severity && x.line <= int32(last.Line) || x.hides(code) {
+		return false
+	}
+	k.dropped = append(k.dropped, x.line)
+	return true
 }
 
 var ignoring = regexp.MustCompile(`[#;].*?awsretry:ignore\b[ \t]*([a-z-]*)`)
@@ -130,6 +152,9 @@ func (d finding) whole() Diagnostic {
 }
 
 func (x *file) warn(code, format string, args ...any) {
+	if x.full(code, SeverityWarning) {
+		return
+	}
 	x.add(Diagnostic{Code: code, Message: fmt.Sprintf(format, args...)})
 }
 

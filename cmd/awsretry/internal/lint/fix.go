@@ -40,6 +40,7 @@ func Fix(src config.Sources) (fixed []Fixed, err error) {
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
+	r.look()
 	var before [2]string
 	for i := range r.files {
 		x := &r.files[i]
@@ -53,7 +54,7 @@ func Fix(src config.Sources) (fixed []Fixed, err error) {
 		for i := range r.files {
 			x := &r.files[i]
 			again = x.apply() || again
-			x.found, x.unused = map[string]kept{}, 0
+			x.found, x.unused = map[string]*kept{}, 0
 		}
 	}
 	for i := range r.files {
@@ -179,7 +180,7 @@ func (e *section) cure(p sharedfile.Property) {
 		c.new, c.adds, code = sharedfile.Lookalike(p.Key), true, codeMisspeltKey
 		c.target = e.Name + "\n" + c.new
 		isRetries := c.new == sharedfile.MaxAttempts && strings.Contains(sharedfile.ASCIILower(p.Key), "retr") // One less than attempts.
-		if c.new == "" || isRetries || e.continued || refused(c.new, plain) != nil {
+		if c.new == "" || isRetries || e.continued || !e.Valid || refused(c.new, plain) != nil {
 			return
 		}
 	}

@@ -42,7 +42,7 @@ type report struct {
 	variables file // What tools make of variables. Each is a line of its own, with its name in place of a path.
 }
 
-// open opens both files and prepares to look at them while they are read.
+// open opens both files.
 func (r *report) open(src config.Sources) error {
 	r.pair = sharedfile.Open(sharedfile.Sources(src))
 	for i := range r.pair.Files {
@@ -50,14 +50,17 @@ func (r *report) open(src config.Sources) error {
 		if f.Fatal() {
 			return &config.UnreadableError{Kind: f.Kind, File: f.Path, Err: f.Err}
 		}
-		r.files[i] = file{report: r, File: f, found: map[string]kept{}, ignored: ignoredIn(f.Raw)}
+		r.files[i] = file{report: r, File: f, found: map[string]*kept{}, ignored: ignoredIn(f.Raw)}
 	}
-	r.variables = file{report: r, File: &sharedfile.File{}, found: map[string]kept{}}
-	r.tools = tools.Open(src, r.pair)
+	r.variables = file{report: r, File: &sharedfile.File{}, found: map[string]*kept{}}
+	return nil
+}
+
+// look prepares to look at the files while they are read.
+func (r *report) look() {
 	for i := range r.files {
 		r.pair.Look[i] = r.files[i].look
 	}
-	return nil
 }
 
 // same reports whether the two files are one.
@@ -89,6 +92,8 @@ func (r *report) resolve(q config.Query) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.tools = tools.Open(q.Sources, r.pair)
+	r.look()
 	r.noEffect()
 	var missing []Diagnostic
 	if s.Profile.Origin.Kind == environment {
@@ -222,9 +227,8 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	}
 	missing := r.missing(src, severity)
 	r.opened(SeverityError)
-	r.tools.Differences(true, false, r.differs)
-	r.tools = nil // What it keeps is large.
-	r.pair.Read("", true)
+	r.look()
+	tools.Open(src, r.pair).Differences(true, false, r.differs)
 	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
 		name := variableOf(key)
 		if text, _ := r.pair.Lookup(name); !sharedfile.IsBlank(text) {
@@ -245,5 +249,5 @@ func Uses(src config.Sources) ([]tools.Use, error) {
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
-	return r.tools.Uses(), nil
+	return tools.Open(src, r.pair).Uses(), nil
 }

@@ -52,7 +52,7 @@ func (e *section) look(l *sharedfile.Line, lines map[string]int32) {
 			e.property(p, key, lines)
 		}
 		return
-	case sharedfile.Malformed, sharedfile.Comment:
+	case sharedfile.Malformed:
 		return
 	case sharedfile.Skipped:
 		lost = "one that is skipped, so it is skipped too"

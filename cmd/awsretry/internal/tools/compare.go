@@ -27,9 +27,11 @@ type Comparison struct {
 	pair  *sharedfile.Pair
 	files [2]ownFile
 	own   *reading
+
+	python *view // What all tools in Python read.
 }
 
-// Open reads the files of an open pair as awsretry does. The profile in use is that of src, or else of variables.
+// Open reads all of an open pair as awsretry does. The profile in use is that of src, or else of variables.
 func Open(src config.Sources, pair *sharedfile.Pair) *Comparison {
 	c := &Comparison{src: src, env: environment{pair.Lookup, src.Profile}, pair: pair}
 	c.own = readOwn(pair, &c.files)
@@ -79,11 +81,16 @@ type beside struct {
 	refusals bool
 	found    map[Place]placed // What is to be reported, by its reason.
 
+	*view
+	next [2]int // The next step of awsretry.
+	open [2]bool
+}
+
+// view is what a tool reads, beside what awsretry reads.
+type view struct {
 	its       *reading
 	elsewhere [2]bool // The tool reads another file.
 	runs      [2][]run
-	next      [2]int // The next step of awsretry.
-	open      [2]bool
 }
 
 // run is a part of a file in which all steps of the tool and of awsretry differ.
@@ -93,6 +100,13 @@ type run struct {
 }
 
 func (b *beside) read() {
+	if b.view = b.python; b.view != nil && b.empty {
+		return
+	}
+	b.view = &view{}
+	if b.empty {
+		b.python = b.view
+	}
 	var texts [2]string
 	texts, b.elsewhere = b.opens(b.env, b.pair, func(path string) string {
 		src := sharedfile.Sources(b.src)
@@ -111,18 +125,17 @@ func (b *beside) read() {
 }
 
 // trace holds a step of the tool beside those of awsretry.
-func (b *beside) trace(file int8, s step) {
+func (b *beside) trace(file int8, s *step) {
+	f := &b.files[file]
 	b.until(file, s.offset)
-	f, n := &b.files[file], b.next[file]
-	if n == len(f.steps) || f.steps[n].offset != s.offset {
-		b.part(file, s.offset, step{}, s)
-		return
-	}
-	b.next[file]++
-	if own := f.step(n); own == s {
-		b.open[file] = false
-	} else {
-		b.part(file, s.offset, own, s)
+	switch n := b.next[file]; {
+	case n == len(f.steps) || f.steps[n].offset != s.offset:
+		b.part(file, s.offset, step{}, *s)
+	case f.is(n, s):
+		b.next[file], b.open[file] = n+1, false
+	default:
+		b.next[file]++
+		b.part(file, s.offset, f.step(n), *s)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 type goFile struct {
 	file     int8
 	trace    tracer
+	step     step // Of the line at hand.
 	sections map[string]*profile
 	refuse   *refusal
 
@@ -48,16 +49,21 @@ func readGoFile(file int8, text string, trace tracer) *goFile {
 }
 
 func (g *goFile) line(line string, offset int32) {
-	left := strings.TrimLeft(line, " \t")
-	if strings.TrimSpace(line) == "" || left[0] == '#' || left[0] == ';' {
+	left := line
+	for left != "" && isBlank(left[0]) {
+		left = left[1:]
+	}
+	text := strings.TrimSpace(left)
+	if text == "" || left[0] == '#' || left[0] == ';' {
 		return
 	}
-	s := step{offset: offset, kind: skipped}
-	if name, ok := goHeader(line); ok {
+	g.step = step{offset: offset, kind: skipped}
+	s := &g.step
+	if name, ok := goHeader(text); ok {
 		s.kind = header
 		g.section(name, offset)
 	} else {
-		g.property(line, left, &s)
+		g.property(line, left, s)
 	}
 	s.profile = g.name
 	g.trace(g.file, s)
@@ -79,7 +85,7 @@ func (g *goFile) property(line, left string, s *step) {
 	if !indented {
 		left = strings.TrimRight(goUncommented(line), " \t")
 	}
-	sign := strings.IndexAny(left, "=:")
+	sign := either(left, '=', ':')
 	if sign < 0 {
 		if v := g.above; indented && v.there && !v.empty && !v.group {
 			if s.kind, s.of = part, v.offset; v.kept != nil {
@@ -121,15 +127,17 @@ func (g *goFile) property(line, left string, s *step) {
 }
 
 // goHeader returns the name of a header. Blanks behind its first word count as one space.
-func goHeader(line string) (name string, ok bool) {
-	if i := strings.IndexAny(line, "#;"); i >= 0 {
-		line = line[:i]
-	}
-	line = strings.TrimSpace(line)
-	if len(line) < 2 || line[0] != '[' || line[len(line)-1] != ']' {
+func goHeader(text string) (name string, ok bool) {
+	if text[0] != '[' {
 		return "", false
 	}
-	name = strings.TrimSpace(line[1 : len(line)-1])
+	if i := either(text, '#', ';'); i >= 0 {
+		text = strings.TrimSpace(text[:i])
+	}
+	if len(text) < 2 || text[len(text)-1] != ']' {
+		return "", false
+	}
+	name = strings.TrimSpace(text[1 : len(text)-1])
 	if i := strings.IndexAny(name, " \t"); i > 0 {
 		name = name[:i] + " " + strings.TrimLeft(name[i:], " \t")
 	}

@@ -11,6 +11,7 @@ import (
 type jsFile struct {
 	file     int8
 	trace    tracer
+	step     step // Of the line at hand.
 	sections map[string]*profile
 	order    []string // The sections in the order in which their first values come.
 
@@ -43,11 +44,12 @@ func readJSFile(file int8, text string, trace tracer) *jsFile {
 }
 
 func (j *jsFile) line(line string, offset int32) {
-	text := strings.TrimFunc(jsUncommented(line), jsSpace)
+	text := trimmed(jsUncommented(line), jsSpace)
 	if text == "" {
 		return
 	}
-	s := step{offset: offset, kind: skipped}
+	j.step = step{offset: offset, kind: skipped}
+	s := &j.step
 	if last := len(text) - 1; last > 0 && text[0] == '[' && text[last] == ']' {
 		name := text[1:last]
 		if name == jsPrototype || name == "profile "+jsPrototype {
@@ -58,8 +60,8 @@ func (j *jsFile) line(line string, offset int32) {
 		j.head, j.section, j.group = Place{j.file, offset}, jsSection(name), false
 		j.name = jsProfile(j.file, j.section)
 	} else if j.section != "" {
-		indented := len(strings.TrimLeftFunc(line, jsSpace)) < len(line)
-		j.property(text, indented, &s)
+		indented := !isPlain(line[0]) && len(strings.TrimLeftFunc(line, jsSpace)) < len(line)
+		j.property(text, indented, s)
 	}
 	s.profile = j.name
 	j.trace(j.file, s)
@@ -99,6 +101,9 @@ func (j *jsFile) property(text string, indented bool, s *step) {
 
 // jsUncommented cuts off a comment, which begins at the start of the line or behind whitespace.
 func jsUncommented(line string) string {
+	if either(line, '#', ';') < 0 {
+		return line
+	}
 	last := ' '
 	for i, c := range line {
 		if (c == '#' || c == ';') && jsSpace(last) {

@@ -12,9 +12,10 @@ import (
 
 // ownStep is a step in few bytes, as a file may have millions.
 type ownStep struct {
-	offset, of    int32
-	profile       int32 // The index of the profile.
-	kind, setting int8
+	offset, of int32
+	profile    int32 // The index of the profile.
+	kind       stepKind
+	setting    int8
 }
 
 // ownFile is how awsretry reads a file.
@@ -27,7 +28,13 @@ type ownFile struct {
 // step returns a step.
 func (f *ownFile) step(i int) step {
 	s := f.steps[i]
-	return step{s.offset, stepKind(s.kind), s.setting, s.of, f.profiles[s.profile]}
+	return step{s.offset, s.kind, s.setting, s.of, f.profiles[s.profile]}
+}
+
+// is reports whether a step is the same as one of a tool.
+func (f *ownFile) is(i int, s *step) bool {
+	o := &f.steps[i]
+	return o.offset == s.offset && o.kind == s.kind && o.setting == s.setting && o.of == s.of && f.profiles[o.profile] == s.profile
 }
 
 // line returns the number of the line that a place is in.
@@ -41,41 +48,43 @@ func (f *ownFile) line(offset int32) int {
 
 // readOwn reads both files as awsretry does.
 func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
-	before := pair.Look
+	looks := pair.Look
 	for i := range files {
 		f := &files[i]
 		f.profiles = []string{""}
-		f.starts = []int32{0}
-		for at, c := range []byte(pair.Files[i].Raw) {
-			if c == '\n' {
-				f.starts = append(f.starts, int32(at+1))
-			}
+		lines := 1 + strings.Count(pair.Files[i].Raw, "\n")
+		f.starts, f.steps = make([]int32, 1, lines), make([]ownStep, 0, lines)
+		for at := 0; len(f.starts) < lines; {
+			at += 1 + strings.IndexByte(pair.Files[i].Raw[at:], '\n')
+			f.starts = append(f.starts, int32(at))
 		}
 		above := int32(0)
+		look := looks[i]
 		pair.Look[i] = func(at *sharedfile.Pass) {
 			s := ownStep{offset: f.starts[at.Number-1], profile: int32(len(f.profiles) - 1)}
 			switch at.Kind {
-			case sharedfile.Comment:
-				return
 			case sharedfile.Header:
-				s.kind, s.profile = int8(header), f.enter(ownProfile(i, at))
+				s.kind, s.profile = header, f.enter(ownProfile(i, at))
 			case sharedfile.PropertyLine:
-				s.kind, above = int8(property), s.offset
+				s.kind, above = property, s.offset
 				s.setting = int8(settingOf(sharedfile.RetryKey(at.Property.Key)) + 1)
 			case sharedfile.Continuation, sharedfile.SubProperty:
-				s.kind, s.of = int8(part), above
+				s.kind, s.of = part, above
 			case sharedfile.Malformed:
-				if s.kind = int8(skipped); at.Text[0] == '[' {
-					s.kind, s.profile = int8(header), f.enter("")
+				if s.kind = skipped; at.Text[0] == '[' {
+					s.kind, s.profile = header, f.enter("")
 				}
 			case sharedfile.Skipped:
-				s.kind = int8(skipped)
+				s.kind = skipped
 			}
 			f.steps = append(f.steps, s)
+			if look != nil {
+				look(at)
+			}
 		}
 	}
 	pair.Read("", true)
-	pair.Look = before
+	pair.Look = looks
 	r := &reading{profiles: map[string]*profile{}}
 	for i := range files { // The credentials file, which wins, comes last.
 		for at, section := range pair.Files[i].Sections {
@@ -91,7 +100,6 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 				p.values[settingOf(s.Key)] = value{Place: Place{int8(i), files[i].starts[s.Line-1]}, set: true, text: s.Text}
 			}
 		}
-		pair.Files[i].Sections = nil
 	}
 	return r
 }

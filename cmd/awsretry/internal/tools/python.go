@@ -15,6 +15,7 @@ const allSections = "DEFAULT"
 type pythonFile struct {
 	file     int8
 	trace    tracer
+	step     step // Of the line at hand.
 	sections map[string]*profile
 	order    []string
 	refuse   *refusal
@@ -42,7 +43,7 @@ func readPythonFile(file int8, text string, trace tracer) *pythonFile {
 	}
 	for next := 0; next < len(text) && p.refuse == nil; {
 		offset, line := next, text[next:]
-		if end := strings.IndexAny(line, "\r\n"); end >= 0 {
+		if end := either(line, '\r', '\n'); end >= 0 {
 			line = line[:end]
 		}
 		if next += len(line) + 1; next < len(text) && text[next-1:next+1] == "\r\n" {
@@ -73,12 +74,16 @@ func startOfInvalid(text string) int32 {
 }
 
 func (p *pythonFile) line(line string, offset int32) {
-	left := strings.TrimLeftFunc(line, pythonSpace)
-	text := strings.TrimRightFunc(left, pythonSpace)
+	left := line
+	if line != "" && !isPlain(line[0]) {
+		left = strings.TrimLeftFunc(line, pythonSpace)
+	}
+	text := trimmed(left, pythonSpace)
 	if text == "" || text[0] == '#' || text[0] == ';' {
 		return
 	}
-	s := step{offset: offset, kind: skipped}
+	p.step = step{offset: offset, kind: skipped}
+	s := &p.step
 	indent := utf8.RuneCountInString(line[:len(line)-len(left)])
 	if p.above.there && indent > p.level {
 		s.kind, s.of = part, p.above.place.Offset
@@ -94,7 +99,7 @@ func (p *pythonFile) line(line string, offset int32) {
 				p.refuse.why, p.refuse.cure = "it begins with a byte-order mark", "save it without the mark"
 			}
 		} else {
-			p.property(text, &s)
+			p.property(text, s)
 		}
 	}
 	s.profile = p.name
@@ -147,7 +152,7 @@ func (p *pythonFile) section(name string, offset int32) {
 }
 
 func (p *pythonFile) property(text string, s *step) {
-	sign := strings.IndexAny(text, "=:")
+	sign := either(text, '=', ':')
 	if sign < 0 {
 		p.note(&p.late, s.offset, "the line has no '=' or ':'", "complete it, or comment it out")
 		return

@@ -11,7 +11,9 @@ package tools
 
 import (
 	"slices"
+	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
@@ -112,7 +114,7 @@ type reading struct {
 }
 
 // tracer gets the steps of a file in the order of their places.
-type tracer func(file int8, s step)
+type tracer func(file int8, s *step)
 
 // reader reads the two files of a tool.
 type reader func(texts [2]string, trace tracer) *reading
@@ -152,3 +154,24 @@ func pythonSpace(c rune) bool { return unicode.IsSpace(c) || 0x1c <= c && c <= 0
 func jsSpace(c rune) bool     { return c == '\uFEFF' || c != '\u0085' && unicode.IsSpace(c) }
 
 func isBlank(c byte) bool { return c == ' ' || c == '\t' }
+
+// trimmed drops whitespace at both ends. Most texts have none, and are then as they are.
+func trimmed(text string, space func(rune) bool) string {
+	if text == "" || isPlain(text[0]) && isPlain(text[len(text)-1]) {
+		return text
+	}
+	return strings.TrimFunc(text, space)
+}
+
+// isPlain reports whether a byte is a character that no tool takes for whitespace.
+func isPlain(c byte) bool { return ' ' < c && c < utf8.RuneSelf }
+
+// either returns where the first of two bytes is, or a negative number.
+func either(text string, a, b byte) int {
+	for i := range len(text) {
+		if text[i] == a || text[i] == b {
+			return i
+		}
+	}
+	return -1
+}

@@ -21,7 +21,7 @@ func FuzzReaders(f *testing.F) {
 		files := Open(src, sharedfile.Open(sharedfile.Sources(src)))
 		for _, tool := range all() {
 			last, takes := [2]int32{-1, -1}, map[Place]int8{}
-			r := tool.read([2]string{configText, credentialsText}, func(file int8, s step) {
+			r := tool.read([2]string{configText, credentialsText}, func(file int8, s *step) {
 				require.Greater(t, s.offset, last[file])
 				last[file] = s.offset
 				takes[Place{file, s.offset}] = s.setting
