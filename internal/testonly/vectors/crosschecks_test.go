@@ -148,17 +148,13 @@ func TestPageOfTheCrossChecks(t *testing.T) {
 
 const intro = `# Cross-checks
 
-See how this module does in public tests of AWS SDKs, most of which were not used to write the [rules](rules.md). They run
-as cases of [cross-checks.json](cross-checks.json):
+Most of these public tests of AWS SDKs were not used to write the [rules](rules.md). They run as cases of
+[cross-checks.json](cross-checks.json):
 
 ` + "```sh\ngo test ./...\n```" + `
 
-## Public tests
+Tests met/not met/without a rule:
 
-"Same": this module does what the test expects. "No rule": the rules say nothing of it.
-
-| file | same | different | no rule |
-|---|---:|---:|---:|
 `
 
 // testsOf returns the public tests that cases name, by source, and whether they differ.
@@ -188,7 +184,7 @@ func pageOf(file vectors.CrossChecks, checks map[string]check) string {
 	b.WriteString(intro)
 	var sum [3]int
 	row := func(name string, n [3]int) {
-		fmt.Fprintf(&b, "| %s | %d | %d | %d |\n", name, n[0], n[1], n[2])
+		fmt.Fprintf(&b, "- %s: %d/%d/%d\n", name, n[0], n[1], n[2])
 	}
 	keys := slices.SortedFunc(maps.Keys(file.Sources), func(a, b string) int {
 		return strings.Compare(linkOf(file.Sources[a]), linkOf(file.Sources[b]))
@@ -210,23 +206,19 @@ func pageOf(file vectors.CrossChecks, checks map[string]check) string {
 		}
 		row(linkOf(file.Sources[key]), n)
 	}
-	row("all", sum)
-	b.WriteString("\n## Differences\n\nIn each case the rule stays, for a reason [below](#decisions).\n\n| rules | public test | this module | what a user notices | reason |\n|---|---|---|---|---|\n")
+	row("All", sum)
+	b.WriteString("\n## Differences\n\nThe rule stays.\n\n")
 	for _, d := range file.Differences {
-		c := checks[d.Case]
-		names := slices.Concat(slices.Collect(maps.Values(c.Source))...)
-		slices.Sort(names)
-		fmt.Fprintf(&b, "| %s | `%s`: %s | %s | %s | %s |\n", strings.Join(c.Rules, ", "),
-			strings.Join(slices.Compact(names), "`, `"), d.Theirs, d.Ours, d.Notices, d.Decision)
+		fmt.Fprintf(&b, "- **%s** (%s): %s; here %s (%s).\n", strings.Join(checks[d.Case].Rules, ", "), d.Decision, d.Theirs, d.Ours, d.Notices)
 	}
-	b.WriteString("\n## Decisions\n\n")
+	b.WriteString("\nWhy:\n\n")
 	for _, name := range slices.Sorted(maps.Keys(file.Decisions)) {
 		fmt.Fprintf(&b, "- %s: %s\n", name, file.Decisions[name])
 	}
 	b.WriteString("\n## Tests without a rule\n\n")
 	for _, key := range keys {
 		for _, beyond := range file.Sources[key].Beyond {
-			fmt.Fprintf(&b, "- %d of %s: %s\n", len(beyond.Tests), path.Base(file.Sources[key].Path), beyond.Why)
+			fmt.Fprintf(&b, "- %d: %s\n", len(beyond.Tests), beyond.Why)
 		}
 	}
 	return b.String()
