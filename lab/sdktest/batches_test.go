@@ -209,6 +209,12 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 				require.Equal(t, 1, times, key)
 			}
 			require.Equal(t, goroutines*each, len(service.written)+int(left.Load()))
+			if of := map[string]string{
+				"aws-sdk-go-v2, standard": "and N with a hand-written loop", "awsretry, standard": "N in standard mode",
+				"awsretry, adaptive": "For 100 written records, N is throttled in adaptive mode",
+			}[rival.name]; of != "" {
+				requireOnPage(t, "clients.md", of, 1.5, 100*nothing)
+			}
 			if rival.adapts() {
 				require.LessOrEqual(t, nothing, 0.02)
 				require.LessOrEqual(t, took, 1.1*ideal)
@@ -448,6 +454,11 @@ func TestThrottledTransactionsAreHeard(t *testing.T) {
 				share, goodput := float64(service.refused)/float64(requests), float64(service.allowed)/limit/length.Seconds()
 				t.Logf("| %s, of %d items, retried %t | %d | %d | %.1f %% of %d | %.2f |", rival.name, items, also,
 					calls.succeeded+calls.failed, calls.failed, 100*share, requests, goodput)
+				if of := map[string]string{
+					"aws-sdk-go-v2, adaptive": "and N % with the SDK", "awsretry, adaptive": "have N % of their requests throttled",
+				}[rival.name]; of != "" && limit == 20 && !also {
+					requireOnPage(t, "clients.md", of, 1.5, 100*share)
+				}
 				switch {
 				case !rival.adapts():
 				case limit == 1: // and no success for long

@@ -2,13 +2,19 @@ package sdktest
 
 import (
 	"context"
+	"math"
+	"os"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	sdkretry "github.com/aws/aws-sdk-go-v2/aws/retry"
+	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry"
 	"github.com/awsretry/awsretry/config"
@@ -141,3 +147,20 @@ func (c *crew) p99() time.Duration {
 }
 
 func (c *crew) failedShare() float64 { return float64(c.failed) / float64(c.failed+c.succeeded) }
+
+// requireOnPage holds that a page of docs has these figures where the pattern finds numbers, within the factor by which chance
+// makes runs differ, or a half. NaN is not compared.
+func requireOnPage(t *testing.T, page, pattern string, factor float64, figures ...float64) {
+	t.Helper()
+	text, err := os.ReadFile("../../docs/" + page)
+	require.NoError(t, err)
+	number := `([\d.]+)`
+	found := regexp.MustCompile(strings.ReplaceAll(regexp.QuoteMeta(pattern), "N", number)).FindStringSubmatch(strings.ReplaceAll(string(text), "\n", " "))
+	require.Len(t, found, 1+len(figures), "%s has no %q", page, pattern)
+	for i, figure := range figures {
+		shown, err := strconv.ParseFloat(found[1+i], 64)
+		require.NoError(t, err)
+		near := math.IsNaN(figure) || shown <= figure*factor+0.5 && figure <= shown*factor+0.5
+		require.True(t, near, "%s has %v for %.3g in %q", page, shown, figure, found[0])
+	}
+}

@@ -31,6 +31,7 @@ const (
 
 // pair is two things that one service counts apart, and calls that use them.
 type pair struct {
+	title string // in the table of docs/modes.md
 	isA   func(r *http.Request, body string) bool
 	code  string // of the error of a throttle
 	word  string // for the limit, or empty
@@ -50,8 +51,9 @@ func throttledBy(code, word string) *http.Response {
 
 // twoTables are the tables A and B of one client.
 var twoTables = pair{
-	isA:  func(_ *http.Request, body string) bool { return strings.Contains(body, `"TableName":"A"`) },
-	code: "ProvisionedThroughputExceededException",
+	title: "two tables",
+	isA:   func(_ *http.Request, body string) bool { return strings.Contains(body, `"TableName":"A"`) },
+	code:  "ProvisionedThroughputExceededException",
 	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
 		client := dynamodb.NewFromConfig(cfg)
 		return getItem(client, "A"), getItem(client, "B")
@@ -60,9 +62,10 @@ var twoTables = pair{
 
 // twoKeys are a hot key A and other keys B of one table.
 var twoKeys = pair{
-	isA:  func(_ *http.Request, body string) bool { return strings.Contains(body, `"S":"hot"`) },
-	code: "ThrottlingException",
-	word: "TableReadKeyRangeThroughputExceeded",
+	title: "two keys of a table",
+	isA:   func(_ *http.Request, body string) bool { return strings.Contains(body, `"S":"hot"`) },
+	code:  "ThrottlingException",
+	word:  "TableReadKeyRangeThroughputExceeded",
 	calls: func(cfg aws.Config) (a, b func(ctx context.Context) error) {
 		client := dynamodb.NewFromConfig(cfg)
 		get := func(key string) func(ctx context.Context) error {
@@ -79,6 +82,7 @@ var twoKeys = pair{
 
 // twoAccounts are tables of the same name in the accounts A and B, with a client for each.
 var twoAccounts = pair{
+	title: "the same table in two accounts",
 	isA: func(r *http.Request, _ string) bool {
 		return strings.Contains(r.Header.Get("Authorization"), "Credential=KEY-OF-111122223333/")
 	},
@@ -96,6 +100,7 @@ var twoAccounts = pair{
 // twoOperations are the operations ListStreams (A), for which AWS documents five requests a second,
 // and DescribeStreamSummary (B) of Kinesis.
 var twoOperations = pair{
+	title: "two operations of Kinesis",
 	isA: func(r *http.Request, _ string) bool {
 		return strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".ListStreams")
 	},
@@ -172,6 +177,9 @@ func requireApart(t *testing.T, p pair) map[string]*crew {
 				all[rival.name] = a
 				lines = append(lines, fmt.Sprintf("| %s | %.1f | %.1f | %.1f | %.1f | %v |", rival.name,
 					perSecond(a.succeeded), perSecond(a.failed), perSecond(b.succeeded), perSecond(alone.succeeded), b.p99()))
+				if rival.ours && rival.adapts() {
+					requireOnPage(t, "modes.md", "| "+p.title+", awsretry | N | N | N s |", 1.02, perSecond(a.succeeded), perSecond(b.succeeded), b.p99().Seconds())
+				}
 				if rival.ours {
 					require.GreaterOrEqual(t, perSecond(b.succeeded), 0.98*perSecond(alone.succeeded))
 					require.Equal(t, alone.p99(), b.p99())
@@ -211,6 +219,7 @@ func TestHealthyTableHelpsTheThrottledOne(t *testing.T) {
 			require.Zero(t, b.failed, rival.name)
 		}
 		if ofB > 0 { // else it depends on the jitter how long the tokens last
+			requireOnPage(t, "modes.md", fmt.Sprintf("| %d | N %% | N %% |", ofB), 2, 100*failed[false], 100*failed[true])
 			require.Less(t, failed[true], failed[false]+0.05, ofB)
 		}
 	}

@@ -181,6 +181,15 @@ func TestSlowAttemptsAreSentAgain(t *testing.T) {
 					rows[i] = p.play(t, client.config, seed)
 					t.Logf("| %s | %s |", client.name, rows[i])
 				}
+				for i, name := range []string{"aws-sdk-go-v2", "", "fixed: 25 ms, growing", "learned: 3 times the 90th percentile"} {
+					switch {
+					case name == "" || rows[i] == nil:
+					case c.factor == 1:
+						requireOnPage(t, "clients.md", "| "+name+" | N ms |", 1.5, rows[i].quantile(0.99).Seconds()*1000)
+					case c.share == 0:
+						requireOnPage(t, "clients.md", "| "+name+" | N ms | N %", 1.5, math.NaN(), 100*rows[i].extraAfter)
+					}
+				}
 				c.holds(t, rows[0], rows[last])
 				require.LessOrEqual(t, rows[last].failed, rows[0].failed)
 			}
