@@ -36,7 +36,7 @@ type edit struct {
 
 // Fix returns the files that have cures. The error is that of [Files].
 func Fix(src config.Sources) (fixed []Fixed, err error) {
-	var r report
+	r := report{fixing: true}
 	if err := r.open(src); err != nil {
 		return nil, err
 	}
@@ -156,6 +156,9 @@ func (x *file) apply() bool {
 
 // cureHeader notes the cure of a header for a profile, unless it is written as all tools read it.
 func (x *file) cureHeader(l *sharedfile.Line, name string, misnamed bool) {
+	if !x.fixing {
+		return
+	}
 	old, cured := sharedfile.BeforeAny(l.Text), "["+name+"]"
 	if x.Kind == sharedfile.Config && sharedfile.HeaderName(l.Text) != sharedfile.DefaultProfile {
 		cured = "[profile " + name + "]"
@@ -171,6 +174,9 @@ func (x *file) cureHeader(l *sharedfile.Line, name string, misnamed bool) {
 
 // cure notes the cures of a property of a profile.
 func (e *section) cure(p sharedfile.Property) {
+	if !e.fixing {
+		return
+	}
 	plain := p.Value
 	if last := len(plain) - 1; last > 0 && (plain[0] == '"' || plain[0] == '\'') && plain[last] == plain[0] {
 		plain = sharedfile.Trim(plain[1:last])

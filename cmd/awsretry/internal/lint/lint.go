@@ -33,6 +33,7 @@ type report struct {
 	files  [2]file
 	pair   *sharedfile.Pair
 	strict bool // Malformed lines are errors.
+	fixing bool // Cures are wanted.
 
 	outside []string              // The settings of the one profile of which the value that counts is in no file.
 	passed  map[string]Diagnostic // Where the last bad value of a setting is, and how Examine goes on. Otherwise it is nil.
@@ -228,14 +229,16 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	missing := r.missing(src, severity)
 	r.opened(SeverityError)
 	r.look()
-	tools.Open(src, r.pair).Differences(true, false, r.differs)
+	t := tools.Open(src, r.pair)
+	r.sections()
+	r.pair.Files[0].Sections, r.pair.Files[1].Sections = nil, nil // They are large.
+	t.Differences(true, false, r.differs)
 	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
 		name := variableOf(key)
 		if text, _ := r.pair.Lookup(name); !sharedfile.IsBlank(text) {
 			r.judged(config.ValueError{Origin: config.Origin{Kind: environment, Name: name}, Key: key, Raw: text, Err: refused(key, text)}, true)
 		}
 	}
-	r.sections()
 	r.first = slices.Concat(r.first, r.aboutVariables(), missing)
 	return slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list()), nil
 }
