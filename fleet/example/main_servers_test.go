@@ -15,7 +15,7 @@ import (
 	"github.com/awsretry/awsretry/fleet/internal/redistest"
 )
 
-var update = flag.Bool("update", false, "write testdata/output.golden, which docs/fleet.md shows")
+var update = flag.Bool("update", false, "write testdata/output.golden")
 
 func TestFleetOfFortyProcessesIsThrottledFarLessThanProcessesAlone(t *testing.T) {
 	var out, errs bytes.Buffer
