@@ -4,11 +4,8 @@ import (
 	"cmp"
 	"errors"
 	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
-	"github.com/awsretry/awsretry/internal/words"
 )
 
 // file looks at the lines of one file while it is read.
@@ -22,8 +19,7 @@ type file struct {
 	ignored map[int32]string // The codes that comments hide, by line; an empty one is every code.
 	decoded string           // See Fixed.
 
-	start  int32 // The line of the last header that is not malformed.
-	unused int   // How many other profiles have retry settings.
+	start int32 // The line of the last header that is not malformed.
 }
 
 // opened adds the findings about files that were named but do not exist, or that exist but cannot be read, and about
@@ -58,37 +54,30 @@ func (x *file) look(at *sharedfile.Pass) {
 		x.header(at)
 	case sharedfile.Malformed:
 		x.malformed(&at.Line)
-	case sharedfile.PropertyLine, sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
-		if at.Kind != sharedfile.PropertyLine || sharedfile.RetryKey(at.Property.Key) == "" {
-			return
-		}
-		switch silent := at.Settings && !x.same(); {
-		case silent && !at.Place.Profile:
+	case sharedfile.PropertyLine:
+		if at.Settings && sharedfile.RetryKey(at.Property.Key) != "" {
+			at.Settings = false // The others of the section add nothing.
 			x.line = x.start
-			x.warn(codeIgnoredSection, "%s", at.Header)
-		case silent:
-			if x.unused++; x.unused == 1 {
-				x.warn(codeUnusedProfile, "retry settings of other profiles have no effect on profile %s: %s",
-					sharedfile.Quote(x.pair.Profile), sharedfile.Shorten("["+at.Header+"]"))
-			}
+			x.warn(codeIgnoredSection, "%s is no profile, so its retry settings have no effect", sharedfile.Shorten("["+at.Header+"]"))
 		}
-		at.Settings = false // The others of the section add nothing.
+	case sharedfile.Continuation, sharedfile.SubProperty, sharedfile.Skipped:
 	}
 }
 
 func (x *file) header(at *sharedfile.Pass) {
-	// The lines of the section have no effect. If both files are the same file, they may have one in the other kind of file.
-	at.Settings = !x.same() && (!at.Kept || !at.Place.Profile && at.Header != sharedfile.DefaultProfile)
-	if at.Settings && !at.Place.Profile {
-		if name := x.misnamed(at.Header); name != "" && (x.pair.Profile == "" || x.pair.Profile == name) {
-			at.Settings = false
-			x.warn(codeIgnoredSection, "%s", at.Header)
-			x.cureHeader(&at.Line, name, true)
-		}
-	} else if at.Kept && !x.same() {
-		x.cureHeader(&at.Line, at.Place.Name, false)
-	}
 	x.start = at.Number
+	switch name := x.misnamed(at.Header); {
+	case x.same(): // The lines of the section may have an effect in the other kind of file.
+	case at.Place.Profile, at.Header == sharedfile.DefaultProfile:
+		if at.Kept {
+			x.cureHeader(&at.Line, at.Place.Name, false)
+		}
+	case name != "" && (x.pair.Profile == "" || x.pair.Profile == name):
+		x.noProfile(at.Header, name)
+		x.cureHeader(&at.Line, name, true)
+	default:
+		at.Settings = true
+	}
 }
 
 // misnamed returns the name of the profile that a section was probably meant for, or "" for a section of another kind.
@@ -134,45 +123,19 @@ func (x *file) skipped() Diagnostic {
 
 // end looks at the sections of the file. Those that were kept are looked at line by line afterwards.
 func (x *file) end() {
-	ignored := x.findings(codeIgnoredSection).list
-	for i, d := range ignored {
-		ignored[i].Message = x.noProfile(d.Message)
-	}
-	if x.unused > 1 {
-		x.findings(codeUnusedProfile).list[0].Message += " and " + strconv.Itoa(x.unused-1) + " more"
-	}
 	if bare := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}]; bare != nil {
 		x.line = bare.Lines[0].Number
 		x.warn("default-twice", "[default] does not count, as there is a [profile default]; its settings have no effect")
 	}
 }
 
-// noProfile says that a section is no profile, and which one it was meant for, with those that its name resembles.
-func (x *file) noProfile(header string) string {
-	text, name := sharedfile.Shorten("["+header+"]"), x.misnamed(header)
-	switch {
-	case name == "":
-		return text + " is no profile, so its retry settings have no effect"
-	case x.Kind == sharedfile.Credentials:
-		return text + " is no profile in the credentials file, so its lines have no effect; did you mean [" + sharedfile.Shorten(name) + "]"
-	case name == header:
-		text += " lacks the word profile, so its lines have no effect; did you mean "
-	default:
-		text += " is no profile, so its lines have no effect; did you mean "
+// noProfile says that a section is no profile, and which one it was meant for.
+func (x *file) noProfile(header, name string) {
+	lacks, meant := " is no profile", "[profile "+name+"]"
+	if x.Kind == sharedfile.Credentials {
+		lacks, meant = " is no profile in the credentials file", "["+name+"]"
+	} else if name == header {
+		lacks = " lacks the word profile"
 	}
-	names, there := words.Near(name), ""
-	for _, r := range x.pair.Files {
-		for p := range r.Sections {
-			if p.Profile && p.Name == name {
-				there = ", which is there too"
-			} else if p.Profile {
-				names.Add(p.Name)
-			}
-		}
-	}
-	meant := append([]string{name}, names.Best()...)
-	for i, other := range meant {
-		meant[i] = sharedfile.Shorten("[profile " + other + "]")
-	}
-	return text + strings.Join(meant, " or ") + there
+	x.warn(codeIgnoredSection, "%s%s, so its lines have no effect; did you mean %s", sharedfile.Shorten("["+header+"]"), lacks, sharedfile.Shorten(meant))
 }

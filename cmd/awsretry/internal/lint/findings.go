@@ -19,7 +19,6 @@ const (
 	codeReadDifferently = "read-differently"
 	codeInvalidValue    = "invalid-value"
 	codeIgnoredSection  = "ignored-section"
-	codeUnusedProfile   = "unused-profile"
 	codeNotFound        = "profile-not-found"
 	codeMisspeltKey     = "misspelt-key"
 	codeMappedMode      = "mapped-mode"

@@ -63,15 +63,13 @@ func TestFindingsOfOneCodeAreBounded(t *testing.T) {
 		credentials  string
 		first, every int // The lines of the findings.
 	}{
-		"malformed-line":    {d, "x\n", "", 2, 1},
-		"read-differently":  {"", "[profile p%04d]\nmax_attempts = 010\n", "", 2, 2},
-		"misspelt-key":      {d, "retry-mode = x\n", "", 2, 1},
-		"indented-key":      {d + "s3 =\n", " retry_mode = x\n", "", 3, 1},
-		"duplicate-key":     {d + "region = x\n", "region = x\n", "", 3, 1},
-		"duplicate-section": {d, d, "", 2, 1},
-		"shadowed-key":      {"", "[profile p%04d]\nmax_attempts = 3\n", numbered("[p%04d]\nmax_attempts = 3\n", 300), 2, 2},
-		"invalid-value":     {"", "[profile p%04d]\nmax_attempts = x\n", "", 2, 2},
-		"mapped-mode":       {"", "[profile p%04d]\nretry_mode = legacy\n", "", 2, 2},
+		"malformed-line":   {d, "x\n", "", 2, 1},
+		"read-differently": {"", "[profile p%04d]\nmax_attempts = 010\n", "", 2, 2},
+		"misspelt-key":     {d, "retry-mode = x\n", "", 2, 1},
+		"indented-key":     {d + "s3 =\n", " retry_mode = x\n", "", 3, 1},
+		"shadowed-key":     {"", "[profile p%04d]\nmax_attempts = 3\n", numbered("[p%04d]\nmax_attempts = 3\n", 300), 2, 2},
+		"invalid-value":    {"", "[profile p%04d]\nmax_attempts = x\n", "", 2, 2},
+		"mapped-mode":      {"", "[profile p%04d]\nretry_mode = legacy\n", "", 2, 2},
 	} {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
@@ -153,7 +151,7 @@ func TestPathWithBlanksAtAnEndIsQuoted(t *testing.T) {
 	}
 }
 
-// The codes are the texts of words with hyphens in the code of this package.
+// The guide has the table of rules. The codes are the texts of words with hyphens in the code of this package.
 func TestEveryCodeIsInTheGuide(t *testing.T) {
 	t.Parallel()
 	guide, err := os.ReadFile("../../../../docs/settings.md")
@@ -162,7 +160,8 @@ func TestEveryCodeIsInTheGuide(t *testing.T) {
 	require.NoError(t, err)
 	known := map[string]bool{"aws-cli": true}
 	for _, rule := range lint.Rules() {
-		require.Contains(t, string(guide), `| <a id="`+rule.Code+`"></a>`, "an anchor")
+		row := fmt.Sprintf("| <a id=\"%s\"></a>`%[1]s` | %s | %s | %s |\n", rule.Code, rule.Example, rule.Meaning, rule.Cure)
+		require.Contains(t, string(guide), row)
 		known[rule.Code] = true
 	}
 	for _, source := range slices.DeleteFunc(sources, func(name string) bool { return strings.HasSuffix(name, "_test.go") }) {

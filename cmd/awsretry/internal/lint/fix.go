@@ -54,7 +54,7 @@ func Fix(src config.Sources) (fixed []Fixed, err error) {
 		for i := range r.files {
 			x := &r.files[i]
 			again = x.apply() || again
-			x.found, x.unused = map[string]*kept{}, 0
+			x.found = map[string]*kept{}
 		}
 	}
 	for i := range r.files {

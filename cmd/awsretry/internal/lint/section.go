@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/awsretry/awsretry/config"
@@ -29,30 +28,24 @@ func (r *report) section(i int, p sharedfile.Place, s *sharedfile.Section) {
 			e.above[v.Key] = v
 		}
 	}
-	lines := map[string]int32{} // The last line of each key, in lower case. A field would move the map to the heap.
 	for i := range s.Lines {
 		e.continued = i+1 < len(s.Lines) && s.Lines[i+1].Kind != sharedfile.Header && s.Lines[i+1].Kind != sharedfile.PropertyLine
-		e.look(&s.Lines[i], lines)
+		e.look(&s.Lines[i])
 	}
 }
 
-func (e *section) look(l *sharedfile.Line, lines map[string]int32) {
+func (e *section) look(l *sharedfile.Line) {
 	p := l.Split()
 	key := sharedfile.RetryKey(p.Key)
 	e.line = l.Number
 	lost := "the property above, so it belongs to that"
 	switch l.Kind {
-	case sharedfile.Header:
-		if l != e.first && e.Profile {
-			e.warn("duplicate-section", "profile %s has a section on line %d already; the two count as one", sharedfile.Quote(e.Name), e.first.Number)
-		}
+	case sharedfile.Header, sharedfile.Malformed:
 		return
 	case sharedfile.PropertyLine:
 		if e.Profile {
-			e.property(p, key, lines)
+			e.property(p, key)
 		}
-		return
-	case sharedfile.Malformed:
 		return
 	case sharedfile.Skipped:
 		lost = "one that is skipped, so it is skipped too"
@@ -64,14 +57,7 @@ func (e *section) look(l *sharedfile.Line, lines map[string]int32) {
 }
 
 // property looks at a property of a profile.
-func (e *section) property(p sharedfile.Property, key string, lines map[string]int32) {
-	lower := sharedfile.ASCIILower(p.Key)
-	earlier := lines[lower]
-	lines[lower] = e.line
-	if earlier > 0 && !p.Dropped() {
-		e.warn("duplicate-key", "%s of profile %s is set on line %d already; the later one counts",
-			cmp.Or(key, "a key"), sharedfile.Quote(e.Name), earlier) // It may be a secret that was pasted instead of a key.
-	}
+func (e *section) property(p sharedfile.Property, key string) {
 	if by, beaten := e.above[key]; beaten && !e.same() {
 		e.warn("shadowed-key", "%s of profile %s has no effect: %s:%d overrides it", key, sharedfile.Quote(e.Name), e.pair.Files[1].Path, by.Line)
 	}
