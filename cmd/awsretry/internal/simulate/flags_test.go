@@ -3,12 +3,15 @@ package simulate
 import (
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
 	"github.com/awsretry/awsretry/cmd/awsretry/sim"
+	"github.com/awsretry/awsretry/config"
 	"github.com/awsretry/awsretry/modes/adaptive"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
@@ -63,6 +66,12 @@ func FuzzSimulateFlags(f *testing.F) {
 		took, _ := sim.NewService(s.Scenario, 1, time.Time{}).Take(time.Time{}.Add(time.Second))
 		require.GreaterOrEqual(t, took, s.Latency[0])
 	})
+}
+
+// nowhere is a program on a machine without settings.
+func nowhere() *Program {
+	sources := config.Sources{FS: fstest.MapFS{}, LookupEnv: func(string) (string, bool) { return "", false }}
+	return &Program{Query: config.Query{Sources: sources}, Warn: func([]lint.Diagnostic) {}}
 }
 
 // completed is the simulation of some flags.

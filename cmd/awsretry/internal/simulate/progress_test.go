@@ -5,14 +5,11 @@ import (
 	"io"
 	"strings"
 	"testing"
-	"testing/fstest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/awsretry/awsretry/clock"
-	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
-	"github.com/awsretry/awsretry/config"
 )
 
 func TestProgressIsALineThatGoes(t *testing.T) {
@@ -49,7 +46,7 @@ func TestEachRunIsAStep(t *testing.T) {
 		s := completed(t, strings.Fields(args)...)
 		shown := newProgress(io.Discard, new(clock.Fake), len(s.seeds()))
 		s.Step = shown.step
-		variants, err := s.variants(&Program{Query: config.Query{Sources: config.Sources{FS: fstest.MapFS{}, LookupEnv: func(string) (string, bool) { return "", false }}}, Warn: func([]lint.Diagnostic) {}})
+		variants, err := s.variants(nowhere())
 		require.NoError(t, err)
 		require.NoError(t, s.play(t.Context(), shown, variants))
 		require.InDelta(t, runs, shown.done, 1e-6, args)
