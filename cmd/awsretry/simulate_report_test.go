@@ -95,7 +95,7 @@ func TestSimulateReportsWhatWasPlayed(t *testing.T) {
 	t.Parallel()
 	const small = " --limit 20 --offered 1"
 	for args, wants := range map[string][]string{
-		"--output /x --output=/y --seed=3" + small: {"Made by awsretry v0.0.0-test.", " awsretry simulate --seed=3 --limit 20 --offered 1 With the settings", "!/x", "!/y"},
+		"--output /x --output=/y --seed=3" + small: {"Made by awsretry v0.0.0-test.", " awsretry simulate --seed=3 --limit 20 --offered 1 Pictures", "!/x", "!/y"},
 		"--limit 7 --offered 1":                    {"limit 7 requests/s burst 7 requests "},
 		"--outage 10s" + small:                     {"outage 10s "},
 		"--fail 0.1..0.2" + small:                  {"fail 0.1..0.2 ", "!0.25"},

@@ -29,12 +29,12 @@ var reports = []struct {
 	{"standard-or-adaptive", "--vs adaptive --vs adaptive,max_elapsed=2s", []picture{
 		{"standard-or-adaptive", "figure[aria-labelledby=latency]", 1000},
 	}},
-	{"ten-attempts", "--vs max_attempts=5 --vs max_attempts=10 --outage 2m --limit 500 --offered 100", nil},
+	{"ten-attempts", "--vs max_attempts=5 --vs max_attempts=10 --vs v2.0,max_attempts=10 --vs adaptive,deadline=5s --outage 2m --limit 500 --offered 100", nil},
 	{"storm", "--queue --workers 0 --clients 100 --limit 100 --offered 80 --timeout 1s --phase 30s:limit=0 --phase 40s:limit=1x " +
 		"--duration 400s --seed 1 --vs quota_capacity=14", []picture{
 		{"storm", "figure[aria-labelledby=troubles]", 1000},
 	}},
-	{"clients", "--vs adaptive --clients 100 --workers 1", nil},
+	{"clients", "--clients 100 --workers 1", nil},
 	{"overload", "--vs adaptive --workers 0 --limit 200 --offered 240", []picture{
 		{"overload", "figure[aria-labelledby=troubles]", 1000},
 	}},

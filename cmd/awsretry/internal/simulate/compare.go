@@ -71,9 +71,6 @@ func (c comparison) String() string {
 	for _, d := range c.Differences {
 		said = append(said, d.String())
 	}
-	if len(said) == 0 {
-		return c.Variant + ": no difference beyond that of the seeds."
-	}
 	return c.Variant + ": " + strings.Join(said, "; ") + "."
 }
 

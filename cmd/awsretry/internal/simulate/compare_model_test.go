@@ -202,7 +202,7 @@ func TestModelOfAFewLinesComparesAsSimulate(t *testing.T) {
 			for _, d := range res.compare()[0].Differences {
 				said[d.Figure] = d
 			}
-			t.Logf("%s\nmodel: %+v\n  with %s: %+v", res.sentences(), models[0], c.vs, models[1])
+			t.Logf("%s\nmodel: %+v\n  with %s: %+v", strings.Join(res.answer(), " "), models[0], c.vs, models[1])
 			for key, of := range map[string]func(o outcome) float64{
 				"failed_share":   func(o outcome) float64 { return o.failed },
 				"requests_per_s": func(o outcome) float64 { return o.requests },

@@ -21,9 +21,9 @@ type result struct {
 	variants []*variant
 }
 
-// sentences returns the result in a few sentences: on the calls with the settings, on the variants that do not keep up, and on how
-// each variant differs.
-func (res *result) sentences() string {
+// answer returns the result in a few lines: on the calls with the settings and the variants that do not keep up, on how each
+// variant differs, and on those that do not.
+func (res *result) answer() []string {
 	of := map[string]sim.Row{}
 	for _, row := range sim.Rows(res.variants[0].runs) {
 		of[row.Key] = row
@@ -68,11 +68,19 @@ func (res *result) sentences() string {
 	if len(late) > 0 {
 		said += " Calls do not keep up with " + strings.Join(late, " and ") + ": fewer end than callers want."
 	}
-	sentences := []string{said}
+	lines := []string{said}
+	var same []string
 	for _, c := range res.compare() {
-		sentences = append(sentences, c.String())
+		if c.Better == nil {
+			same = append(same, c.Variant)
+		} else {
+			lines = append(lines, c.String())
+		}
 	}
-	return strings.Join(sentences, " ")
+	if len(same) > 0 {
+		lines = append(lines, strings.Join(same, " and ")+": no difference beyond that of the seeds.")
+	}
+	return lines
 }
 
 // table has a row for each figure that applies to at least one of the variants, and a column for each variant.
@@ -97,7 +105,9 @@ func (res *result) table() (rows [][]string) {
 // text returns the answer and the figures for people, in tables that fit a terminal of this width; zero is no limit.
 func (res *result) text(width int) string {
 	var all strings.Builder
-	fmt.Fprintln(&all, words.Escaped(res.sentences()))
+	for _, line := range res.answer() {
+		fmt.Fprintln(&all, words.Escaped(line))
+	}
 	rows := res.table()
 	for from := 0; from < len(res.variants); {
 		to := len(res.variants)
@@ -150,7 +160,7 @@ func (res *result) json() any {
 	}
 	return map[string]any{
 		"version": res.version, "seeds": res.seeds(), "duration_s": plain(res.Duration.Seconds()), "limit_per_s": plain(res.Rate),
-		"within_s": plain(res.Within.Seconds()), "answer": res.sentences(), "comparisons": res.compare(), "variants": variants,
+		"within_s": plain(res.Within.Seconds()), "answer": strings.Join(res.answer(), " "), "comparisons": res.compare(), "variants": variants,
 	}
 }
 

@@ -39,10 +39,13 @@ func (res *result) page() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	library, phases := "/*\n"+license+"*/\n"+plot, res.spans()
+	library, phases, answer := "/*\n"+license+"*/\n"+plot, res.spans(), res.answer()
+	for i, line := range answer {
+		answer[i] = strings.ReplaceAll(line, " %", "\u00a0%") // a line must not end between them
+	}
 	var b bytes.Buffer
 	err = parsed.Execute(&b, map[string]any{
-		"Command": res.command(), "Version": res.version, "Answer": res.sentences(), "Played": res.played(), "Phases": phases,
+		"Command": res.command(), "Version": res.version, "Answer": answer, "Played": res.played(), "Phases": phases,
 		"Variants": res.variants, "Results": res.table(), "Settings": res.settings(), "Curve": len(res.variants[0].curve) > 0,
 		"Data":  map[string]any{"variants": res.drawn(), "phases": phases, "seconds": res.Duration.Seconds()},
 		"Rates": []string{"offered", "begun", "sent", "throttled", "accepted", "limit"},
