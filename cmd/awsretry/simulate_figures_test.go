@@ -22,14 +22,12 @@ func TestSimulatedFigures(t *testing.T) {
 		{"adaptive", "--vs adaptive"},
 		{"peak", "--workers 0 --limit 200 --offered 150 --phase 30s:offered=4x --phase 60s:offered=1x --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
 		{"outage", "--outage 2m --limit 500 --offered 100 --vs max_attempts=5 --vs max_attempts=10"},
-		{"start", "--clients 200 --workers 1 --limit 100 --offered 80 --phase 0s:offered=0 --phase 30s:offered=4000 --phase 30050ms:offered=1x --vs adaptive"},
 		{"deadline", "--workers 0 --limit 200 --offered 240 --seed 1 --vs adaptive --vs adaptive,deadline=5s"},
 		{"brown-out", "--workers 0 --limit 500 --offered 100 --phase 30s:fail=0.5;latency=10x --phase 60s:fail=0;latency=1x --vs v2.0"},
 		{"storm", storm + " --clients 100 --vs max_attempts=1 --vs quota_capacity=14"},
 		{"cut", "--workers 0 --limit 250 --offered 200 --phase 30s:limit=0.2x;burst=0.2x --seed 1 --vs adaptive,deadline=5s"},
 		{"calls", "--calls 1000 --vs adaptive --vs max_attempts=10"},
 		{"fleet", "--clients 100 --workers 1 --vs adaptive"},
-		{"controllers", "--limit 5 --burst 1 --workers 10 --duration 180s --vs adaptive --vs cut-per-throttle"},
 		{"profile-json", "--profile prod --vs standard,v2.0 --limit 500 --burst 100 --offered 200 --fail 0.2..0.4 --clients 4 --workers 25 --seed 7 --json"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

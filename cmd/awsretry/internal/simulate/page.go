@@ -142,7 +142,7 @@ func (res *result) played() (all []fact) {
 	for _, name := range []string{"limit", "burst", "queue", "clients", "workers", "offered", "calls", "latency", "timeout", "fail", "outage", "lose", "phase", "duration", "within", "seed"} {
 		f := res.flags.Lookup(name)
 		value := strings.Trim(f.Value.String(), "[]")
-		if slices.Contains([]string{"", "0s", "false"}, value) || value == "0" && name != "workers" {
+		if slices.Contains([]string{"", "false"}, value) || value == "0" && name != "workers" {
 			continue
 		}
 		if unit, _ := pflag.UnquoteUsage(f); f.Value.Type() == "rate" || f.Value.Type() == "number" {

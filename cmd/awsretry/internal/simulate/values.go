@@ -125,7 +125,12 @@ func (d *timeValue) Set(text string) error {
 	return nil
 }
 
-func (d *timeValue) String() string { return time.Duration(*d).String() }
+func (d *timeValue) String() string {
+	if *d == 0 {
+		return "0" // which the help does not print as a default
+	}
+	return time.Duration(*d).String()
+}
 
 // Type is for the help.
 func (d *timeValue) Type() string { return "duration" }
