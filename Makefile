@@ -175,6 +175,10 @@ never-worse: ## play awsretry beside the plain SDK and print all rows; 35 s
 readme: ## write the tables and the picture of README.md again, a failing table beside a healthy one; 23 s
 	cd lab/sdktest && go test -vet=off -count=1 -tags long -run '^TestTablesOfTheReadme$$' . -update
 
+.PHONY: pictures
+pictures: ## draw the pictures of docs/modes.md again; half a minute
+	cd lab && go test -vet=off -count=1 -p 1 -tags long -run '^(TestPicture.*|TestOneLostConnectionFailsNoCall)$$' ./pictures ./doors ./bench/effect -update
+
 .PHONY: fleet-tables
 fleet-tables: ## play fleets in virtual time and print their tables; a quarter of an hour
 	cd fleet && go test -vet=off -count=1 -timeout 2h -tags tables -v -run '^TestTables$$' ./sim

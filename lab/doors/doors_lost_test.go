@@ -2,17 +2,23 @@ package doors
 
 import (
 	"fmt"
+	"image/color"
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/stretchr/testify/require"
+	"gonum.org/v1/plot/text"
+	"gonum.org/v1/plot/vg"
 
 	"github.com/awsretry/awsretry"
+	"github.com/awsretry/awsretry/lab/pictures"
 	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -70,32 +76,68 @@ func loseAll(t *testing.T, d door, calls int, http2 bool, opts ...awsretry.Optio
 	return bad.Load(), seen.Load()
 }
 
-// TestOneLostConnectionFailsNoCall compares the table of the page with what it plays, or writes it: the calls that fail, of those that
-// were in flight when all connections were lost.
+// TestOneLostConnectionFailsNoCall loses all connections with so many calls in flight. It compares the calls of the plain SDK that
+// fail with the picture of the page, or draws it.
 func TestOneLostConnectionFailsNoCall(t *testing.T) {
 	t.Parallel()
-	var through []door
-	lines := []string{"| in flight |", "|---|"}
+	inFlight := []int{60, 100, 200, 1000}
+	var failures []int64
+	var lost []string
 	for _, d := range doors() {
 		if strings.HasPrefix(d.name, "POST") {
 			continue // which may have run
 		}
-		through = append(through, d)
-		lines[0], lines[1] = lines[0]+" "+d.name+" |", lines[1]+"---|"
-	}
-	for _, row := range []struct {
-		calls int
-		http2 bool
-	}{{60, false}, {60, true}, {100, true}, {200, true}, {1000, true}} {
-		cells := []string{fmt.Sprintf("| %d over HTTP/%s |", row.calls, map[bool]string{false: "1.1", true: "2"}[row.http2])}
-		for _, d := range through {
-			failed, requests := loseAll(t, d, row.calls, row.http2)
-			require.EqualValues(t, 2*row.calls, requests+failed, d.name)
-			cells = append(cells, fmt.Sprintf("%d |", failed))
+		over1, requests := loseAll(t, d, inFlight[0], false)
+		require.Equal(t, 2*int64(inFlight[0]), requests+over1, d.name)
+		for i, calls := range inFlight {
+			failed, requests := loseAll(t, d, calls, true)
+			require.Equal(t, 2*int64(calls), requests+failed, d.name)
+			if i == 0 {
+				require.Equal(t, failed, over1, d.name)
+			}
+			if d.name == plainSDK {
+				failures, lost = append(failures, failed), append(lost, strconv.FormatInt(failed, 10))
+			} else {
+				require.Zero(t, failed, d.name)
+			}
 		}
-		lines = append(lines, strings.Join(cells, " "))
 	}
-	requireOnPage(t, "modes.md", "| in flight |", lines)
+	pictures.Picture{
+		Name: "lost", Height: 178,
+		Alt: fmt.Sprintf("One HTTP/2 connection is lost. Of 60, 100, 200 and 1000 calls in flight, %s fail with the SDK, and none with awsretry.",
+			strings.Join(lost, ", ")),
+		Draw: func(c pictures.Canvas) error {
+			drawLost(c, inFlight, failures)
+			return nil
+		},
+	}.Require(t, "../../docs/modes.md", 0, *update)
+}
+
+// drawLost draws the calls that fail, and those that do not, with the plain SDK and with awsretry.
+func drawLost(c pictures.Canvas, inFlight []int, failed []int64) {
+	const left, width, height, top, row = 70, 115, 16, 132, 28
+	right := c.Style()
+	right.XAlign = text.XRight
+	c.FillText(right, vg.Point{X: left - 12, Y: top + 30}, "in flight")
+	for i, name := range []string{"aws-sdk-go-v2 v" + aws.SDKVersion, "awsretry"} {
+		x := vg.Length(left + 210*i)
+		c.FillText(c.Style(), vg.Point{X: x, Y: top + 30}, name)
+		for j, calls := range inFlight {
+			y := vg.Length(top - j*row)
+			bad := failed[j]
+			if name == "awsretry" {
+				bad = 0
+			}
+			if i == 0 {
+				c.FillText(right, vg.Point{X: x - 12, Y: y}, strconv.Itoa(calls))
+			}
+			share := vg.Length(bad) / vg.Length(calls)
+			c.FillPolygon(c.Good, pictures.Box(vg.Point{X: x, Y: y - height/2}, width, height))
+			c.FillPolygon(c.Bad, pictures.Box(vg.Point{X: x, Y: y - height/2}, width*share, height))
+			c.FillText(c.Style(), vg.Point{X: x + width + 8, Y: y}, fmt.Sprintf("%d fail", bad))
+		}
+	}
+	c.Key([]string{"succeed", "fail"}, []color.Color{c.Good, c.Bad})
 }
 
 func TestOneLostConnectionFailsNoCallInAnyMode(t *testing.T) {

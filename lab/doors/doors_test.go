@@ -40,6 +40,8 @@ type door struct {
 	open func(t *testing.T, base http.RoundTripper, url string, opts ...awsretry.Option) (call func(ctx context.Context) error)
 }
 
+const plainSDK = "plain SDK"
+
 func doors() []door {
 	return []door{
 		{"`retry.Do`", viaDo},
@@ -52,7 +54,7 @@ func doors() []door {
 			require.NoError(t, awssdk.Install(&cfg, awssdk.WithSettings(hermetic(opts)...)))
 			return viaSDK(cfg)
 		}},
-		{"plain SDK", func(_ *testing.T, base http.RoundTripper, url string, _ ...awsretry.Option) func(context.Context) error {
+		{plainSDK, func(_ *testing.T, base http.RoundTripper, url string, _ ...awsretry.Option) func(context.Context) error {
 			cfg := configOf(base, url)
 			cfg.Retryer = func() aws.Retryer {
 				return sdkretry.NewStandard(func(o *sdkretry.StandardOptions) { o.MaxBackoff = short })

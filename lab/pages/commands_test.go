@@ -105,6 +105,7 @@ var (
 		"fmt":          "it writes, and make lint compares",
 		"tidy":         "it writes, and make tidy-diff compares",
 		"readme":       "it writes, and its test in make no-race compares",
+		"pictures":     "it writes, and make race and make no-race compare",
 		"never-worse":  "make no-race runs its test",
 		"bench-effect": "it takes 80 s with one seed; make race plays a few of the scenarios",
 		"fleet-tables": "it takes a quarter of an hour",
