@@ -90,6 +90,9 @@ func (s *Settings) explainPlan(table io.Writer, p retry.Plan) {
 			fmt.Fprintf(table, "  full quota\t%s\n", row)
 		}
 		fmt.Fprintf(table, "  drain point\t%s\n", drainText(p))
+		if p.DebtLimit {
+			fmt.Fprintf(table, "  debt limit\ta quota that lacks tokens pays only while retries help\n")
+		}
 		if p.MaxAttempts > 1 && p.RetryCost <= p.QuotaCapacity {
 			fmt.Fprintf(table, "  empty quota\tlends a retry to what was in flight when a connection was lost\n")
 		}

@@ -94,6 +94,7 @@ func TestExplainSaysWhatAPlanDoes(t *testing.T) {
 		},
 		{"seconds from a day on", retry.Plan{MaxAttempts: 2, MaxBackoff: 24 * time.Hour, Backoff: own}, "\n  worst case     86400s of"},
 		{"one retry more than is paid for", all(37), "without server hints, when it has emptied a full quota\n"},
+		{"a limit on debt", retry.Plan{MaxAttempts: 3, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5, DebtLimit: true}, "\n  debt limit     a quota that lacks tokens pays only while retries help\n"},
 		{"one attempt", retry.Plan{MaxAttempts: 1}, "\n  attempts       1, so nothing is retried\n"},
 		{"fewer retries than the attempts", retry.Plan{MaxAttempts: 1000, QuotaCapacity: 500, RetryCost: 14, TimeoutCost: 14, ThrottlingCost: 5}, "\n  full quota     pays for 35 retries in a row (100 after throttles)\n"},
 		{"fewer after one kind", retry.Plan{MaxAttempts: 70, QuotaCapacity: 500, RetryCost: 5, TimeoutCost: 10, ThrottlingCost: 5}, "pays for 69 retries in a row (50 after timeouts)\n"},

@@ -129,7 +129,7 @@ func (k EventKind) String() string {
 }
 
 // Outcome returns a word for how an operation ended, or for why a retry was refused: "success",
-// "attempts", "quota", "deadline", "max_elapsed", "hint", "send_rate", "canceled", "not_retryable", "rule"
+// "attempts", "quota", "debt_limit", "deadline", "max_elapsed", "hint", "send_rate", "canceled", "not_retryable", "rule"
 // if a rule stopped a retry that the classifiers ask for, and "aborted" if an attempt did not
 // return. It is "other" for a Reason from outside this package. There are no other words, so an
 // outcome can be a metric label.
@@ -147,6 +147,7 @@ func (e Event) Outcome() string {
 		word string
 	}{
 		{ErrAttemptsExhausted, "attempts"},
+		{ErrDebtLimit, "debt_limit"},
 		{ErrQuotaExhausted, "quota"},
 		{ErrDeadline, "deadline"},
 		{ErrMaxElapsed, "max_elapsed"},

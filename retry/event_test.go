@@ -125,7 +125,8 @@ func TestOutcomeIsAWordForEachReason(t *testing.T) {
 	t.Parallel()
 	for want, reason := range map[string]error{
 		"success": nil, "attempts": retry.ErrAttemptsExhausted, "quota": retry.ErrQuotaExhausted,
-		"deadline": retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "hint": retry.ErrHintTooLong,
+		"debt_limit": fmt.Errorf("%w: %w", retry.ErrQuotaExhausted, retry.ErrDebtLimit),
+		"deadline":   retry.ErrDeadline, "max_elapsed": retry.ErrMaxElapsed, "hint": retry.ErrHintTooLong,
 		"send_rate": retry.ErrSendRateLimited, "canceled": retry.ErrCanceled, "aborted": retry.ErrAborted,
 		"not_retryable": retry.ErrNotRetryable, "other": errBoom,
 		"rule": errors.Join(retry.ErrNotRetryable, retry.ErrDeadline), // with a reason of a loop inside

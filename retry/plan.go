@@ -10,6 +10,8 @@ type Plan struct {
 	// TimeoutCost and ThrottlingCost are the tokens that a retry takes from it. All three are zero
 	// if the quota is switched off, see standard.Config.NoQuota.
 	QuotaCapacity, RetryCost, TimeoutCost, ThrottlingCost int
+	// DebtLimit is standard.Config.DebtLimit.
+	DebtLimit bool
 	// Base and ThrottlingBase are the delays before the first retry, without jitter; both are
 	// zero with a Backoff. MinDelay and MaxBackoff are the shortest and the longest delay without
 	// a hint of the server.

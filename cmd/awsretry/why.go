@@ -49,6 +49,12 @@ func ends() []end {
 	always := func(text string) func(*config.Settings) string { return func(*config.Settings) string { return text } }
 	return []end{
 		{
+			retry.ErrDebtLimit, "", "Retries of this scope fail, so one that was allowed was not made, although the retry quota had tokens.",
+			always("DebtLimit of standard.Config, which the program sets"),
+			[]string{"find out why so many retries of this scope fail", "make attempt timeouts longer than the service takes under load"},
+			"modes.md#the-limit-on-debt",
+		},
+		{
 			retry.ErrQuotaExhausted, "retry quota exceeded", "The retry quota was empty, so a retry that was allowed was not made.",
 			always("the retry quota: 500 tokens for each scope, unless the program sets QuotaCapacity"),
 			[]string{

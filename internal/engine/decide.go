@@ -8,6 +8,7 @@ import (
 
 	"github.com/awsretry/awsretry/classify"
 	"github.com/awsretry/awsretry/internal/backoff"
+	"github.com/awsretry/awsretry/internal/limit"
 	"github.com/awsretry/awsretry/internal/wire"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -150,24 +151,31 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 	} else if hint > o.engine.config.MaxFullHint {
 		wait, reason = 0, retry.ErrHintTooLong
 	}
+	limited := quota.Limits(cost)
 	switch {
 	case reason == nil:
-		payer := quota.Charge(cost)
+		var payer *limit.Quota
+		if !limited {
+			payer = quota.Charge(cost)
+		}
 		lent := payer == nil && kind == classify.Transient && classify.LostConnection(o.found.failure) && quota.Lend(cost, o.loans)
 		switch {
 		case lent:
 			o.granted = grant{delay: delay, kind: kind, lent: true}
 			return delay, nil
-		case payer != nil, o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
+		case payer != nil, !limited && o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
 			o.granted = grant{delay: delay, kind: kind, cost: cost, payer: payer}
 			return delay, nil
 		}
-	case max(quota.Available(), quota.Pooled()) >= cost: // one of them would have paid
+	case !limited && max(quota.Available(), quota.Pooled()) >= cost: // one of them would have paid
 		return 0, o.refusal(retry.Error{Reason: reason, Wait: wait, Hint: hint})
 	default:
 		delay = bare
 	}
 	refusal = o.refusal(retry.Error{Reason: retry.ErrQuotaExhausted, Needed: cost})
+	if limited {
+		refusal.Detail = retry.ErrDebtLimit
+	}
 	if o.engine.config.BackoffWhenEmpty || o.op.LongPolling && o.engine.config.LongPollingSleeps {
 		return delay, refusal
 	}
@@ -276,7 +284,7 @@ func (r *record) refuse(refusal *retry.Error) error {
 	}
 	if r.engine.config.Observer != nil {
 		r.tally.reason = refusal.Reason
-		if final {
+		if final || refusal.Detail == retry.ErrDebtLimit { //nolint:errorlint // the same value
 			r.tally.reason = wire.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
 		}
 		r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})

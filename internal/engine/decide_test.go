@@ -193,3 +193,38 @@ func TestHintsInFullHoldForEveryLoop(t *testing.T) {
 		}
 	}
 }
+
+// What the limit on debt refuses says so, costs nothing, and does not wait for quota.
+func TestDebtLimitSaysSoAndCostsNothing(t *testing.T) {
+	t.Parallel()
+	var reasons []error
+	var outcomes []string
+	s, clk := newStandard(t, func(c *standard.Config) {
+		c.DebtLimit, c.MaxQuotaWait = true, time.Hour
+		c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.RetryRefused || e.Kind == retry.OperationEnded {
+				reasons, outcomes = append(reasons, e.Reason), append(outcomes, e.Outcome())
+			}
+		})
+	})
+	next := granted(t, s, play.Sent(t, s), errServer)
+	clk.Advance(time.Second)
+	before := s.Snapshot().Scopes[0].Quota
+	err := play.Do(t.Context(), clk, s, retry.Operation{}, errServer)
+	refusal := play.Refusal(t, err)
+	require.Equal(t, retry.ErrQuotaExhausted, refusal.Reason)
+	require.ErrorIs(t, err, retry.ErrDebtLimit)
+	require.Equal(t, []int{486, 14}, []int{refusal.Available, refusal.Needed})
+	require.ErrorContains(t, err, "retry: client-side: retry quota exhausted: debt limit: last error:")
+	require.Equal(t, []string{"debt_limit", "debt_limit"}, outcomes)
+	for _, reason := range reasons {
+		require.ErrorIs(t, reason, retry.ErrQuotaExhausted)
+	}
+	require.Equal(t, before, s.Snapshot().Scopes[0].Quota)
+	require.EqualValues(t, 1, s.Snapshot().Scopes[0].RefusedCalls)
+
+	// A lost connection is lent all the same, and says nothing of the limit.
+	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, io.ErrUnexpectedEOF))
+	require.Equal(t, 14, s.Snapshot().Scopes[0].Debt)
+	require.NoError(t, s.RecordSuccess(next, retry.Result{}))
+}

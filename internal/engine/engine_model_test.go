@@ -30,7 +30,7 @@ const (
 	jitterParts = 1024
 )
 
-// rules is standard mode as its rules S01 to S24 say it, one after the other, for one goroutine.
+// rules is standard mode as its rules S01 to S25 say it, one after the other, for one goroutine.
 type rules struct {
 	config standard.Config // what the strategy was given, defaults not filled in
 	jitter int             // what the random source returns, in parts of jitterParts
@@ -39,6 +39,9 @@ type rules struct {
 	pool   int             // in tokens
 	debts  map[string]int  // of tokens, by scope
 	loans  map[string]int  // that began a debt, by scope
+	raised map[string]int  // the limit on what a quota may lack, beyond one retry, by scope
+	top    map[string]int  // the most tokens that a retry has found, by scope
+	free   map[string]int  // ticks until which that limit does not count, by scope
 }
 
 // operation is one that is open.
@@ -103,6 +106,9 @@ func drawFailure(p *model.Player) *failure {
 
 // fail returns what becomes of an operation whose attempt failed, and the delay. room is the time until the deadline, or 0.
 func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration, canceled bool) (delay time.Duration, why error) {
+	if f.kind != 0 && o.attempt > 1 {
+		m.raise(m.scope(o.op), -6)
+	}
 	switch {
 	case f.kind == 0: // S07, S19, and S14: a hint makes nothing retryable
 		return 0, retry.ErrNotRetryable
@@ -125,8 +131,9 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	if noRoom() != nil {
 		delay = bare // S14: a hint fails no call
 	}
-	covered := m.parts[scope]/tokenParts >= cost
-	pooled := !covered && shared && m.pool >= cost // S23
+	limited := m.limits(scope, cost)
+	covered := !limited && m.parts[scope]/tokenParts >= cost
+	pooled := !limited && !covered && shared && m.pool >= cost // S23
 	lent := !covered && !pooled && f.lost() && noRoom() == nil && cost <= m.capacity() && (m.debts[scope] == 0 || o.loans < m.loans[scope])
 	if lent { // S24
 		if m.debts[scope] == 0 {
@@ -136,13 +143,21 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 		cost = 0
 	}
 	if !covered && !pooled && !lent { // S09
-		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
-			return delay, retry.ErrQuotaExhausted
+		if limited {
+			why = retry.ErrDebtLimit
+		} else {
+			why = retry.ErrQuotaExhausted
 		}
-		return 0, retry.ErrQuotaExhausted
+		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
+			return delay, why
+		}
+		return 0, why
 	}
 	if why = noRoom(); why != nil {
 		return 0, why
+	}
+	if tokens := m.parts[scope] / tokenParts; tokens >= m.top[scope] && !limited {
+		m.top[scope], m.free[scope] = tokens, m.ticks+int(time.Second/tick)
 	}
 	if pooled {
 		m.pool -= cost
@@ -152,6 +167,21 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 	o.paid, o.pooled, o.made, o.loans = cost, pooled, false, m.loans[scope]
 	o.attempt++
 	return delay, nil
+}
+
+// step is what the dearest retry costs.
+func (m *rules) step() int {
+	return max(m.cost(classify.Transient), m.cost(classify.Timeout), m.cost(classify.Throttling))
+}
+
+// limits reports whether a quota lacks too many tokens for a retry, S25.
+func (m *rules) limits(scope string, cost int) bool {
+	return m.config.DebtLimit && m.ticks >= m.free[scope] && m.top[scope]-m.parts[scope]/tokenParts+cost > m.step()+m.raised[scope]
+}
+
+// raise raises that limit by so many retries.
+func (m *rules) raise(scope string, retries int) {
+	m.raised[scope] = min(max(m.raised[scope]+retries*m.step(), 0), m.capacity())
 }
 
 // giveBack gives tokens to the quota, or to the pool if that has paid, and what is beyond the capacity to the pool: S01, S05, S06, S23.
@@ -176,7 +206,7 @@ func (m *rules) refill(scope string, ticks int) {
 func (m *rules) scope(op retry.Operation) string {
 	key := op.Key().String()
 	if _, ok := m.parts[key]; !ok {
-		m.parts[key] = m.initial() * tokenParts
+		m.parts[key], m.top[key] = m.initial()*tokenParts, m.initial()
 		m.refill(key, m.ticks)
 	}
 	return key
@@ -276,12 +306,14 @@ func (m *rules) delays(o *operation, f *failure) (bare, delay time.Duration) {
 // drawRules draws a configuration, many fields of it left to their defaults.
 func drawRules(p *model.Player) *rules {
 	m := &rules{jitter: p.IntN(jitterParts + 1), parts: map[string]int{}, debts: map[string]int{}, loans: map[string]int{}}
+	m.raised, m.top, m.free = map[string]int{}, map[string]int{}, map[string]int{}
 	c := &m.config
 	*c = standard.Config{
 		Behavior:         model.From(p, "", retry.V20, retry.V21),
 		Service:          model.From(p, "", "s3", "dynamodb"),
 		MaxAttempts:      p.IntN(8) - 1,
 		BackoffWhenEmpty: p.Once(2),
+		DebtLimit:        p.Once(2),
 		RetryCost:        model.From(p, 0, 1, 7),
 		TimeoutCost:      model.From(p, 0, 2, 9),
 		ThrottlingCost:   model.From(p, 0, 1, 8),
@@ -304,7 +336,7 @@ func drawRules(p *model.Player) *rules {
 		}
 	}
 	if p.Once(4) {
-		c.RetryCost, c.TimeoutCost, c.ThrottlingCost, c.BackoffWhenEmpty, c.NoQuota = 0, 0, 0, false, true
+		c.RetryCost, c.TimeoutCost, c.ThrottlingCost, c.BackoffWhenEmpty, c.DebtLimit, c.NoQuota = 0, 0, 0, false, false, true
 		m.pool = m.poolCapacity()
 		return m
 	}
@@ -379,6 +411,9 @@ func playRules(p *model.Player, waits bool, build func(c standard.Config) (retry
 			o := g.take()
 			o.story = append(o.story, retry.AttemptEnded)
 			g.giveBack(o, map[bool]int{true: 1, false: o.paid}[o.attempt == 1])
+			if scope := g.scope(o.op); o.attempt > 1 || g.parts[scope]/tokenParts < g.capacity() {
+				g.raise(scope, 1)
+			}
 			g.ends(o, g.strategy.RecordSuccess(o.token, retry.Result{}))
 		case "fail":
 			g.fails()
@@ -429,7 +464,7 @@ func (g *game) acquire() {
 	want := retry.Plan{
 		MaxAttempts: g.attempts(op), QuotaCapacity: g.capacity(), RetryCost: g.cost(classify.Transient),
 		TimeoutCost: g.cost(classify.Timeout), ThrottlingCost: g.cost(classify.Throttling), MinDelay: g.config.MinDelay,
-		MaxBackoff: cmp.Or(g.config.MaxBackoff, 20*time.Second), MaxElapsed: elapsed,
+		MaxBackoff: cmp.Or(g.config.MaxBackoff, 20*time.Second), MaxElapsed: elapsed, DebtLimit: g.config.DebtLimit,
 	}
 	if plan.Backoff == nil {
 		want.Base, want.ThrottlingBase = g.base(op, classify.Transient), g.base(op, classify.Throttling)
@@ -490,7 +525,10 @@ func (g *game) refresh() {
 	require.ErrorIs(g, err, f)
 	refusal, _ := errors.AsType[*retry.Error](err)
 	require.Equal(g, o.attempt, refusal.Attempts)
-	if want == retry.ErrQuotaExhausted { //nolint:errorlint // the same value
+	if errors.Is(err, retry.ErrQuotaExhausted) {
+		require.Equal(g, want == retry.ErrDebtLimit, refusal.Detail != nil) //nolint:errorlint // the same value
+	}
+	if want == retry.ErrQuotaExhausted || want == retry.ErrDebtLimit { //nolint:errorlint // the same value
 		g.lacked[g.scope(o.op)]++
 		pool := g.pool
 		if o.op.Key() == (retry.ScopeKey{}) {
@@ -563,6 +601,9 @@ func (g *game) check(observed bool) {
 		require.Equal(g, parts/tokenParts, scope.Quota, "quota of %q", scope.Scope)
 		require.Equal(g, g.capacity(), scope.QuotaCapacity)
 		require.Equal(g, g.debts[scope.Scope], scope.Debt)
+		if g.config.DebtLimit {
+			require.Equal(g, g.step()+g.raised[scope.Scope], scope.DebtLimit)
+		}
 		require.Equal(g, g.lacked[scope.Scope], scope.RefusedCalls)
 	}
 	require.Len(g, g.parts, used)

@@ -190,6 +190,9 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	r.judge(ctx, failure)
+	if r.made > 1 && r.found.verdict.Retryable() {
+		r.scope.Quota.Failed()
+	}
 	r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
 	if e.config.Observer != nil && (refusal == nil || delay > 0) {
@@ -218,12 +221,13 @@ func (e *Engine) RecordSuccess(t retry.Token, result retry.Result) error {
 		r.scope.Quota.Refund(1)
 	} else {
 		r.refund(&r.granted)
+		r.scope.Quota.Helped()
 	}
 	if r.limited || r.engine.config.Observer != nil {
 		r.found = judgment{throttled: r.limited && r.scope.Throttled(max(result.Throttled, 0), result.Entries)}
 		r.report(result)
 	}
-	r.engine.scopes.Ended(r.scope, false)
+	r.engine.scopes.Ended(r.scope, r.made == 1, false)
 	r.then = over // also if the observer of a user ends the goroutine
 	if e.config.Observer != nil {
 		r.emitOver(nil)
@@ -239,7 +243,7 @@ func (e *Engine) RecordFailure(t retry.Token, failure error) error {
 		return err
 	}
 	defer r.end()
-	r.engine.scopes.Ended(r.scope, r.granted.lacked && r.was != token.Ready)
+	r.engine.scopes.Ended(r.scope, false, r.granted.lacked && r.was != token.Ready)
 	defer r.fail(failure)                    // also if a classifier or the limiter of a user panics
 	canceled := failure == retry.ErrCanceled //nolint:errorlint // the caller's own
 	switch {

@@ -17,7 +17,7 @@
 // come there. Others do not wait behind it before that.
 //
 // Each file uses those before it: refill.go is the arithmetic of tokens that come with time; request.go says which waits a
-// caller accepts; line.go lets callers wait; quota.go is the retry quota and the pool; batches.go judges answers to batches;
+// caller accepts; line.go lets callers wait; debt.go limits what a quota may lack; quota.go is the retry quota and the pool; batches.go judges answers to batches;
 // scope.go is what operations with one key share; table.go finds scopes, evicts them, and keeps what they owe.
 //
 // Locks are taken in this order: the lock of a line, which lines in front of it and lines beside it

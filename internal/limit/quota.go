@@ -19,6 +19,7 @@ type Quota struct {
 	tokens   atomic.Int64
 	lent     atomic.Uint64 // see Lend: Loans in the upper half, Debt in the lower
 	owed     atomic.Int64  // of a pool, see Owe
+	debt     *debtLimit    // nil if there is none
 	pool     *Quota        // or nil
 	line     *Line         // of the callers that wait for tokens; nil if none may wait
 	refill   *growth       // nil if time brings no tokens
@@ -37,6 +38,8 @@ type QuotaConfig struct {
 	// Refill is how many tokens per second the quota gains over time. 0 means none, as in the AWS
 	// SDKs; a rate that is negative or not a number counts as 0.
 	Refill ratelimit.Rate
+	// DebtStep is what a retry costs, if there is a limit on what the quota may lack, see Limits. 0 means no limit.
+	DebtStep int
 	// Waits says that callers may wait for tokens, see Wait. A quota with a pool does as its pool.
 	Waits bool
 	// Pool is a second quota, which several quotas may share. It gets refunds beyond the capacity,
@@ -66,6 +69,9 @@ func NewQuota(config QuotaConfig, start time.Time, clk clock.Clock) *Quota {
 		q.refill = &growth{rate: min(float64(config.Refill), math.MaxFloat64)}
 		q.refill.since = q.refill.time.At(start)
 	}
+	if config.DebtStep > 0 {
+		q.debt = newDebtLimit(config.DebtStep, q.tokens.Load(), start)
+	}
 	switch {
 	case q.pool != nil && q.pool.line != nil:
 		q.line = q.pool.line.Beside(account{q}, float64(q.pool.capacity))
@@ -79,10 +85,41 @@ func NewQuota(config QuotaConfig, start time.Time, clk clock.Clock) *Quota {
 // a refund; nil if neither could pay, and then nothing has changed. No caller is served past those who wait: for this
 // quota, and in the case of the pool for any that shares it. A negative cost counts as 0.
 func (q *Quota) Charge(cost int) (payer *Quota) {
+	if q != nil && q.debt != nil {
+		q.debt.charge(q.tokens.Load(), q.clock.Now())
+	}
 	if q == nil || q.Waiting() == 0 && q.take(cost) {
 		return q
 	}
 	return q.pool.Charge(cost)
+}
+
+// Limits reports whether the quota lacks too many tokens for a retry at this cost, whoever would pay. Debts for what was lent do not
+// count, because they have a bound of their own.
+func (q *Quota) Limits(cost int) bool {
+	return q.debt != nil && q.debt.refuses(int64(q.Available()), int64(cost), q.clock.Now())
+}
+
+// DebtLimit returns how many tokens the quota may lack after it has paid for a retry; 0 without a limit.
+func (q *Quota) DebtLimit() int {
+	if q.debt == nil {
+		return 0
+	}
+	return int(q.debt.most())
+}
+
+// Helped notes a success after a retry, or with a quota that is not full, and Failed a retry that failed, see Limits.
+func (q *Quota) Helped() {
+	if q.debt != nil {
+		q.debt.add(1, q.capacity)
+	}
+}
+
+// Failed is described at Helped.
+func (q *Quota) Failed() {
+	if q.debt != nil {
+		q.debt.add(-perFailure, q.capacity)
+	}
 }
 
 func (q *Quota) take(cost int) bool {

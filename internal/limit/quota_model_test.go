@@ -40,6 +40,8 @@ type quotaAccount struct {
 	pool                     *quotaAccount
 	capacity, parts, eighths int
 	debt                     int
+	step, most, top          int       // of the limit on what it may lack
+	free                     time.Time // until when it does not count
 	loans                    uint32
 	newest                   time.Time // reading of the clock
 }
@@ -85,7 +87,7 @@ func FuzzQuota(f *testing.F) {
 			g.quotas = append(g.quotas, g.account(config, g.pool))
 		}
 		for range 100 {
-			switch model.From(p, "pass", "jump", "charge", "charge", "refund", "refund", "lend", "wait", "wait", "cancel") {
+			switch model.From(p, "pass", "jump", "charge", "charge", "refund", "refund", "help", "fail", "lend", "wait", "wait", "cancel") {
 			case "pass":
 				ticks := 1 + p.IntN(200)
 				p.Step("%d ticks", ticks)
@@ -104,6 +106,8 @@ func FuzzQuota(f *testing.F) {
 				g.charge(model.From(p, g.quotas...), g.amount())
 			case "refund":
 				g.refund()
+			case "help", "fail":
+				g.judge(model.From(p, g.quotas...), p.Once(2))
 			case "lend":
 				g.lend(model.From(p, g.quotas...), g.amount())
 			case "wait":
@@ -135,6 +139,10 @@ func (g *quotaGame) account(config limit.QuotaConfig, pool *quotaAccount) *quota
 	if config.Refill == 0 {
 		config.Refill = model.From(g.Player, 0, -1, ratelimit.Rate(math.NaN()))
 	}
+	if pool != nil || g.Once(2) {
+		config.DebtStep = model.From(g.Player, 0, 1, 5, 14)
+	}
+	a.step, a.most, a.top, a.free = config.DebtStep, config.DebtStep, a.parts/token, a.newest.Add(-time.Hour)
 	g.Step("quota %+v", config)
 	a.Quota = limit.NewQuota(config, g.clock.Now(), g.clock)
 	return a
@@ -231,6 +239,12 @@ func (g *quotaGame) late(f func(), all ...*quotaAccount) {
 func (g *quotaGame) charge(q *quotaAccount, cost int) {
 	g.late(func() {
 		g.Step("charge %d, late by %v", cost, g.clock.by)
+		now, tokens := g.clock.Now(), q.parts/token
+		left := q.free.Sub(now)
+		require.Equal(g, q.step > 0 && q.top-tokens > q.most-cost && (left <= 0 || left > time.Second), q.Limits(cost))
+		if tokens >= q.top {
+			q.top, q.free = tokens, now.Add(time.Second)
+		}
 		for a := q; a != nil; a = a.pool {
 			if len(g.waiting(a)) == 0 && a.parts/token >= cost {
 				g.pays(a, max(cost, 0))
@@ -240,6 +254,17 @@ func (g *quotaGame) charge(q *quotaAccount, cost int) {
 		}
 		require.Nil(g, q.Charge(cost))
 	}, q)
+}
+
+// judge says whether a retry has helped.
+func (g *quotaGame) judge(q *quotaAccount, helped bool) {
+	g.Step("helped %v", helped)
+	by, note := -6, q.Failed
+	if helped {
+		by, note = 1, q.Helped
+	}
+	q.most = min(max(q.most+by*q.step, q.step), q.capacity+q.step)
+	note()
 }
 
 // refund gives back what was paid, or the token of a success.
@@ -342,6 +367,7 @@ func (g *quotaGame) check() {
 		require.Equal(g, a.capacity, a.Capacity())
 		require.Len(g, g.waiting(a), a.Waiting())
 		require.Equal(g, []int{a.debt, int(a.loans)}, []int{a.Debt(), int(a.Loans())})
+		require.Equal(g, map[bool]int{true: a.most}[a.step > 0], a.DebtLimit())
 		if a.pool == nil {
 			require.Zero(g, a.Pooled())
 			continue

@@ -68,6 +68,7 @@ func (s *Scope) Snapshot() retry.ScopeSnapshot {
 	}
 	got.Key, got.Scope = s.Key, s.name
 	got.Quota, got.QuotaCapacity, got.Debt = s.Quota.Available(), s.Quota.Capacity(), s.Quota.Debt()
+	got.DebtLimit = s.Quota.DebtLimit()
 	got.StrainedCalls, got.RefusedCalls = s.strained.Load(), s.refused.Load()
 	return got
 }
@@ -77,10 +78,14 @@ func (s *Scope) Throttled(throttled, entries int) bool {
 	return (throttled > 0 || entries > 0 || s.batches.missing.Load() > 0) && s.batches.Throttled(throttled, entries)
 }
 
-// Ended counts an operation that ended, and whether for lack of quota. Healthy traffic writes nothing here, as in the quota.
-func (t *Table) Ended(s *Scope, lacked bool) {
+// Ended counts an operation that ended, and whether with a success of the first attempt, or for lack of quota. Healthy traffic
+// writes nothing here, as in the quota.
+func (t *Table) Ended(s *Scope, first, lacked bool) {
 	if !lacked && s.Quota.Full() {
 		return
+	}
+	if first {
+		s.Quota.Helped()
 	}
 	s.strained.Add(1)
 	if lacked {

@@ -25,6 +25,7 @@ type tableEntry struct {
 	used              bool      // since the last visit
 	ended             time.Time // when an operation last ended while the quota was not full, or the scope was made
 	tokens, debt      int
+	raised            int // of the limit on what the quota may lack
 	strained, refused uint64
 	evicted           bool
 }
@@ -68,7 +69,7 @@ func FuzzTable(f *testing.F) {
 		g := &tableGame{Player: p, clock: &settable{Fake: clock.NewFake(start)}, swept: start}
 		g.config = limit.TableConfig{
 			Clock: g.clock, Start: start, Max: 1 + p.IntN(6), Idle: model.From(p, 0, 1, time.Second, time.Minute, time.Hour),
-			Quota: limit.QuotaConfig{Capacity: 20, Initial: model.From(p, -3, 0, 4, 9, 20, 25)},
+			Quota: limit.QuotaConfig{Capacity: 20, Initial: model.From(p, -3, 0, 4, 9, 20, 25), DebtStep: model.From(p, 0, 7)},
 			Pool:  limit.QuotaConfig{Capacity: 100},
 		}
 		if p.Once(2) {
@@ -260,9 +261,9 @@ func (g *tableGame) change(e *tableEntry) {
 		require.Equal(g, !e.evicted && e != g.overflow, e.Touch())
 		e.used = true
 	case "end":
-		lacked := g.Once(2)
-		g.Step("end in %v, lacked %v", e.Key, lacked)
-		g.Ended(e.Scope, lacked)
+		first, lacked := g.Once(2), g.Once(2)
+		g.Step("end in %v, first %v, lacked %v", e.Key, first, lacked)
+		g.Ended(e.Scope, first, lacked)
 		strained, refused := &e.strained, &e.refused
 		if e.evicted {
 			strained, refused = &g.strained, &g.refused
@@ -272,6 +273,9 @@ func (g *tableGame) change(e *tableEntry) {
 		}
 		if lacked || e.tokens < 20 {
 			*strained++
+			if first {
+				e.raised = min(e.raised+g.config.Quota.DebtStep, 20)
+			}
 			e.ended = g.clock.Now()
 		}
 	case "batch":
@@ -297,6 +301,9 @@ func (g *tableGame) check() {
 	for i, e := range all {
 		want := retry.ScopeSnapshot{
 			Key: e.Key, Scope: e.Key.String(), Quota: e.tokens, QuotaCapacity: 20, Debt: e.debt, StrainedCalls: e.strained, RefusedCalls: e.refused,
+		}
+		if g.config.Quota.DebtStep > 0 {
+			want.DebtLimit = g.config.Quota.DebtStep + e.raised
 		}
 		if e.still != nil {
 			want.SendRateSource, want.Waiting, want.LastThrottle = "local", e.state.Waiting, e.state.LastThrottle

@@ -30,6 +30,7 @@ func columns() []column {
 			p.beside = func(p *play) { p.other("healthy") }
 		}},
 		{"quota waits", func(p *play) { p.config.Standard.MaxQuotaWait = time.Second }},
+		{"debt limit", func(p *play) { p.config.Standard.DebtLimit = true }},
 		{"refill", func(p *play) { p.config.Standard.QuotaRefill = 5 }},
 		{"narrow throttles", func(p *play) {
 			p.narrow = true

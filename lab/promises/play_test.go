@@ -170,6 +170,11 @@ func failures(errs []error) (n int) {
 	return n
 }
 
+// unlimited returns the errors without those of a limit on debt, which refuses the retries of many throttles on purpose.
+func unlimited(errs []error) []error {
+	return slices.DeleteFunc(slices.Clone(errs), func(err error) bool { return errors.Is(err, retry.ErrDebtLimit) })
+}
+
 // bucket is a service that allows so many attempts a second, one of which it saves up.
 func (p *play) bucket(rate float64) func(caller, number int) error {
 	var mu sync.Mutex

@@ -113,6 +113,15 @@ type Config struct {
 	// returns the error. That slows down a loop of failing operations. Without it only long-polling
 	// operations sleep, and only in [retry.V21].
 	BackoffWhenEmpty bool
+	// DebtLimit lets a quota that lacks tokens pay for further retries only while retries help, so that many small
+	// processes, each with a quota of its own, do not keep a service down after an outage. It grants fewer retries than the
+	// AWS SDKs.
+	//
+	// A quota may lack the cost of one retry. Each success after a retry adds one to that, and so does each first-attempt
+	// success while tokens lack; each retry that fails takes six, down to the first. In the second after a retry from a
+	// full quota, nothing is refused. A refusal is a [retry.ErrQuotaExhausted] with the Detail [retry.ErrDebtLimit]. It takes
+	// no tokens, from the pool neither, and waits for none. A retry after a lost connection may still be lent.
+	DebtLimit bool
 	// NoQuota switches the retry quota off: retries cost nothing, so none is refused for lack of
 	// tokens, however many fail. Quotas and pool then stay full in snapshots and events, and the
 	// costs in a [retry.Plan] are zero. Beside it, all other fields of the quota, from QuotaCapacity
@@ -204,7 +213,7 @@ func (c Config) Validate() error {
 	}
 	if c.NoQuota {
 		errs = append(errs, c.unused("NoQuota (option WithoutQuota)", "QuotaCapacity", "QuotaInitial", "RetryCost", "TimeoutCost",
-			"ThrottlingCost", "QuotaRefill", "MaxQuotaWait", "BackoffWhenEmpty"))
+			"ThrottlingCost", "QuotaRefill", "MaxQuotaWait", "BackoffWhenEmpty", "DebtLimit"))
 	}
 	if c.Backoff != nil {
 		errs = append(errs, c.unused("Backoff", "Base", "ThrottlingBase", "Jitter"))
@@ -255,6 +264,9 @@ func (c Config) Engine() engine.Config {
 		Pool: limit.PoolOf(plan.QuotaCapacity, plan.RetryCost, waits),
 		Max:  c.MaxScopes, Idle: c.ScopeIdle,
 	}
+	if c.DebtLimit {
+		made.Scopes.Quota.DebtStep = max(plan.RetryCost, plan.TimeoutCost, plan.ThrottlingCost)
+	}
 	if c.Clock == nil {
 		made.Clock = clock.System{}
 	}
@@ -278,6 +290,7 @@ func (c Config) over(p retry.Plan) retry.Plan {
 		RetryCost:      cmp.Or(c.RetryCost, p.RetryCost),
 		TimeoutCost:    cmp.Or(c.TimeoutCost, p.TimeoutCost),
 		ThrottlingCost: cmp.Or(c.ThrottlingCost, p.ThrottlingCost),
+		DebtLimit:      c.DebtLimit,
 		Base:           cmp.Or(c.Base, p.Base),
 		ThrottlingBase: cmp.Or(c.ThrottlingBase, p.ThrottlingBase),
 		MinDelay:       c.MinDelay,

@@ -72,6 +72,7 @@ func TestFieldWithoutEffectBesideAnotherIsAnError(t *testing.T) {
 		{standard.Config{NoQuota: true, QuotaRefill: 0.5}, "QuotaRefill 0.5: has no effect beside NoQuota (option WithoutQuota)"},
 		{standard.Config{NoQuota: true, MaxQuotaWait: time.Second}, "MaxQuotaWait 1s: has no effect beside NoQuota (option WithoutQuota)"},
 		{standard.Config{NoQuota: true, BackoffWhenEmpty: true}, "BackoffWhenEmpty true: has no effect beside NoQuota (option WithoutQuota)"},
+		{standard.Config{NoQuota: true, DebtLimit: true}, "DebtLimit true: has no effect beside NoQuota (option WithoutQuota)"},
 		{standard.Config{Backoff: noBackoff, Base: time.Second}, "Base 1s: has no effect beside Backoff"},
 		{standard.Config{Backoff: noBackoff, ThrottlingBase: 2 * time.Second}, "ThrottlingBase 2s: has no effect beside Backoff"},
 		{standard.Config{Backoff: noBackoff, Jitter: standard.Equal}, "Jitter equal: has no effect beside Backoff"},

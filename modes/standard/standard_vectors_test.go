@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/awsretry/awsretry/clock"
 	"github.com/awsretry/awsretry/internal/backoff"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/internal/testonly/vectors"
@@ -43,43 +44,78 @@ func stepThrough(t *testing.T, c vectors.Sequence, s strategy) {
 	t.Helper()
 	open := map[string]retry.Token{}
 	for i, step := range c.Steps {
-		token, ok := open[step.Request]
-		if !ok {
-			var err error
-			token, err = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: step.Scope, LongPolling: c.Given.LongPolling})
-			require.NoError(t, err)
-		}
-		if step.Response.Err() == nil {
-			require.Equal(t, "success", step.Want.Outcome, "step %d", i)
-			require.Nil(t, step.Want.Delay, "step %d", i)
-			require.NoError(t, s.RecordSuccess(token, retry.Result{}))
-			delete(open, step.Request)
-		} else {
-			next, err := s.RefreshRetryToken(t.Context(), token, step.Response.Err())
-			switch {
-			case err == nil:
-				require.Equal(t, "retry", step.Want.Outcome, "step %d", i)
-			case errors.Is(err, retry.ErrNotRetryable):
-				require.Equal(t, "not_retryable", step.Want.Outcome, "step %d", i)
-			default:
-				require.Equal(t, step.Want.Outcome, play.Outcome(err), "step %d", i)
-			}
-			if step.Want.Delay == nil {
-				require.Zero(t, next.Delay(), "step %d", i)
-			} else {
-				require.Equal(t, vectors.Seconds(*step.Want.Delay), next.Delay(), "step %d", i)
-			}
-			open[step.Request] = next
-			if err != nil {
-				require.NoError(t, s.RecordFailure(next, step.Response.Err()))
-				delete(open, step.Request)
-			}
-		}
-		require.Equal(t, step.Want.QuotaAfter, scopes(s)[step.Scope], "quota after step %d", i)
-		require.Equal(t, step.Want.PoolAfter, s.Snapshot().Pool, "pool after step %d", i)
+		take(t, s, open, c.Given, step, i)
 	}
 	if c.FinalQuota != nil {
 		require.Equal(t, *c.FinalQuota, s.Snapshot().Scopes[0].Quota)
+	}
+}
+
+// take takes a step of one of the operations that are open.
+func take(t *testing.T, s strategy, open map[string]retry.Token, given vectors.Given, step vectors.Step, i int) {
+	t.Helper()
+	token, ok := open[step.Request]
+	if !ok {
+		var err error
+		token, err = s.AcquireInitialToken(t.Context(), retry.Operation{Scope: step.Scope, LongPolling: given.LongPolling})
+		require.NoError(t, err)
+	}
+	if step.Response.Err() == nil {
+		require.Equal(t, "success", step.Want.Outcome, "step %d", i)
+		require.Nil(t, step.Want.Delay, "step %d", i)
+		require.NoError(t, s.RecordSuccess(token, retry.Result{}))
+		delete(open, step.Request)
+	} else {
+		next, err := s.RefreshRetryToken(t.Context(), token, step.Response.Err())
+		switch {
+		case err == nil:
+			require.Equal(t, "retry", step.Want.Outcome, "step %d", i)
+		case errors.Is(err, retry.ErrNotRetryable):
+			require.Equal(t, "not_retryable", step.Want.Outcome, "step %d", i)
+		default:
+			require.Equal(t, step.Want.Outcome, play.Outcome(err), "step %d", i)
+		}
+		if step.Want.Delay == nil {
+			require.Zero(t, next.Delay(), "step %d", i)
+		} else {
+			require.Equal(t, vectors.Seconds(*step.Want.Delay), next.Delay(), "step %d", i)
+		}
+		open[step.Request] = next
+		if err != nil {
+			require.NoError(t, s.RecordFailure(next, step.Response.Err()))
+			delete(open, step.Request)
+		}
+	}
+	require.Equal(t, step.Want.QuotaAfter, scopes(s)[step.Scope], "quota after step %d", i)
+	require.Equal(t, step.Want.PoolAfter, s.Snapshot().Pool, "pool after step %d", i)
+}
+
+func TestLimitsOnDebtFollowTheVectors(t *testing.T) {
+	t.Parallel()
+	for title, file := range vectors.Load[vectors.Standard](t, "standard.json") {
+		for _, c := range file.DebtLimits {
+			clk := &clock.Fake{}
+			config := play.Config(c.Behavior, c.Given)
+			config.Clock, config.DebtLimit = clk, true
+			plain, err := standard.New(config)
+			require.NoError(t, err)
+			paced, err := adaptive.New(adaptive.Config{Standard: config})
+			require.NoError(t, err)
+			for mode, s := range map[string]strategy{"standard": plain, "adaptive": paced} {
+				t.Run(title+"/"+c.ID+"/"+mode, func(t *testing.T) {
+					open := map[string]retry.Token{}
+					for i, step := range c.Steps {
+						clk.Advance(vectors.Seconds(step.After))
+						take(t, s, open, c.Given, step.Step, i)
+						for _, scope := range s.Snapshot().Scopes {
+							if scope.Scope == step.Scope {
+								require.Equal(t, step.WantLimit, scope.DebtLimit, "limit after step %d", i)
+							}
+						}
+					}
+				})
+			}
+		}
 	}
 }
 

@@ -34,6 +34,8 @@ func Outcome(err error) string {
 		return "success"
 	case errors.Is(err, retry.ErrAttemptsExhausted):
 		return "max_attempts_exceeded"
+	case errors.Is(err, retry.ErrDebtLimit):
+		return "debt_limit"
 	case errors.Is(err, retry.ErrQuotaExhausted):
 		return "quota_exceeded"
 	case refused:

@@ -14,6 +14,7 @@ type Standard struct {
 	RetryAfter    []RetryAfter        `json:"retry_after"`
 	FullHints     []FullHint          `json:"full_hints"`
 	Losses        []Losses            `json:"losses"`
+	DebtLimits    []DebtLimits        `json:"debt_limits"`
 }
 
 // Defaults are the built-in numbers of one generation.
@@ -75,6 +76,20 @@ type Losses struct {
 		InFlight    int      `json:"in_flight"`
 		Response    Response `json:"response"`
 		WantRetried int      `json:"want_retried"`
+	} `json:"steps"`
+}
+
+// DebtLimits is a concurrent sequence of a strategy with a limit on debt. A step comes After seconds after the one before.
+type DebtLimits struct {
+	Case
+
+	Behavior string `json:"behavior"`
+	Given    Given  `json:"given"`
+	Steps    []struct {
+		Step
+
+		After     float64 `json:"after_s"`
+		WantLimit int     `json:"limit_after"`
 	} `json:"steps"`
 }
 

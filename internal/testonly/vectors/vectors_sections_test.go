@@ -42,6 +42,7 @@ func vectorFiles() map[string]vectorFile {
 			"retry_after":    "internal/backoff",
 			"full_hints":     "httpretry",
 			"losses":         "modes/standard",
+			"debt_limits":    "modes/standard",
 		}},
 		"adaptive.json": {vectors.Adaptive{}, about, map[string]string{
 			"defaults":     "internal/sendrate",
