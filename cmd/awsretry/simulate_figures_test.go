@@ -46,7 +46,7 @@ func TestStormEndsByTheNumberOfItsQuotas(t *testing.T) {
 	for shown, clients := range map[string]int{"1": 1, "10": 10, "100": 100, "1,000": 1000} {
 		t.Run(shown, func(t *testing.T) {
 			t.Parallel()
-			args := fmt.Sprintf("%s --clients %d --vs max_attempts=1 --vs quota_capacity=14 --json", storm, clients)
+			args := fmt.Sprintf("%s --clients %d --vs max_attempts=1 --vs quota_capacity=14 --vs debt-limit --json", storm, clients)
 			out, errs, status := runSimulate(t, strings.Fields(args)...)
 			require.Zero(t, status, errs)
 			var got struct {
@@ -56,7 +56,7 @@ func TestStormEndsByTheNumberOfItsQuotas(t *testing.T) {
 			}
 			require.NoError(t, json.Unmarshal([]byte(out), &got))
 			cells := []string{shown}
-			for _, i := range []int{1, 0, 2} {
+			for _, i := range []int{1, 0, 2, 3} {
 				text := "never"
 				if s := got.Variants[i].Recover; s != nil {
 					text = fmt.Sprintf("%.0f s", *s)

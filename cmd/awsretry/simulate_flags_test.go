@@ -11,7 +11,7 @@ import (
 func TestSimulateRefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	const few = "--calls 5 --limit 20 --offered 20 --seed 1 "
-	const variants = "must be standard, adaptive, cut-per-throttle, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+	const variants = "must be standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
 		"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D"
 	for args, want := range map[string]string{
 		"--burst 0.5":                                   `--burst: must be from 1 to 1000000, not 0.5`,
@@ -37,6 +37,7 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--lose 40s --lose 90s":                         `--lose: must be above 0s and before the end of the run at 1m30s, such as 45s`,
 		"--duration 48h":                                `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s, such as 2m`,
 		"--vs min_delay=30s":                            `--vs min_delay=30s: min_delay: "30s": must be at most max_backoff, which is 20s (built-in default)`,
+		"--vs adaptive,debt-limit=":                     `--vs adaptive,debt-limit=: "debt-limit=": takes no value`,
 		"--vs legacy":                                   `--vs legacy: "legacy": ` + variants,
 		"--vs v2.0,":                                    `--vs v2.0,: "": ` + variants,
 		"--vs v2.0,v2.1":                                `--vs v2.0,v2.1: "v2.1": there is another behavior`,

@@ -94,8 +94,8 @@ func (q *Quota) Charge(cost int) (payer *Quota) {
 	return q.pool.Charge(cost)
 }
 
-// Limits reports whether the quota lacks too many tokens for a retry at this cost, whoever would pay. Debts for what was lent do not
-// count, because they have a bound of their own.
+// Limits reports whether the quota lacks too many tokens for a retry at this cost, also one that the pool would pay. What was
+// lent does not count, because it has a bound of its own.
 func (q *Quota) Limits(cost int) bool {
 	return q.debt != nil && q.debt.refuses(int64(q.Available()), int64(cost), q.clock.Now())
 }

@@ -5,6 +5,7 @@ package effect
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"testing"
 	"text/tabwriter"
 	"time"
@@ -36,7 +37,7 @@ func TestTableOfStorms(t *testing.T) {
 	for _, share := range []float64{0.05, 0.2} {
 		row(fmt.Sprintf("0.08 calls/s, %v time out", share), func(r *retryer) string { return fmt.Sprintf("%.3f %%", 100*r.timeouts(t, share, calls)) })
 	}
-	row("a hundred dead tables: requests", func(r *retryer) string { return fmt.Sprint(r.dead(t)) })
+	row("a hundred dead tables: requests", func(r *retryer) string { return strconv.Itoa(r.dead(t)) })
 
 	var text bytes.Buffer
 	aligned := tabwriter.NewWriter(&text, 0, 0, 2, ' ', 0)

@@ -49,9 +49,10 @@ var ErrLimit = errors.New("a figure does not keep its limit")
 const Notes = `It plays, in virtual time, clients that call one table of a service with a
 limit. The settings of the profile are the first variant. Each --vs adds another
 one: standard, adaptive, cut-per-throttle, which is adaptive mode with the AWS
-SDKs' controller, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D,
-max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D for each call,
-timeout=D for each attempt, or several of these with commas between them.
+SDKs' controller, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D,
+min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D
+for each call, timeout=D for each attempt, or several of these with commas between
+them.
 
 Shares, rates and latencies count calls that end after second 30, when an outage
 begins. A figure is the median of ten runs with the seeds 1 to 10. If the runs

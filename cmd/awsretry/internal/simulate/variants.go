@@ -111,6 +111,11 @@ func (v *variant) set(key, value string) (err error) {
 			return fmt.Errorf("must be %v", ratelimit.CutPerThrottle)
 		}
 		v.strategy.Controller = ratelimit.CutPerThrottle
+	case "debt-limit":
+		if strings.Contains(v.Name, "debt-limit=") {
+			return errors.New("takes no value")
+		}
+		v.strategy.Standard.DebtLimit, key, value = true, "debt_limit", "true"
 	case "quota_capacity":
 		capacity, err := strconv.Atoi(value)
 		if err != nil || capacity < 1 || capacity > fastest {
@@ -132,7 +137,7 @@ func (v *variant) set(key, value string) (err error) {
 		v.AttemptTimeout, err = positive(value)
 	default:
 		near := words.Near(key)
-		for known := range strings.FieldsSeq("standard adaptive cut-per-throttle v2.0 v2.1 max_attempts=N max_backoff=D min_delay=D max_elapsed=D " +
+		for known := range strings.FieldsSeq("standard adaptive cut-per-throttle debt-limit v2.0 v2.1 max_attempts=N max_backoff=D min_delay=D max_elapsed=D " +
 			"quota_capacity=N send_limit=RATE:BURST deadline=D timeout=D") {
 			name, _, _ := strings.Cut(known, "=")
 			near.Add(name)
@@ -141,7 +146,7 @@ func (v *variant) set(key, value string) (err error) {
 		if best := near.Best(); len(best) > 0 {
 			meant = "; did you mean " + best[0] + "?"
 		}
-		return errors.New("must be standard, adaptive, cut-per-throttle, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+		return errors.New("must be standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
 			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D" + meant)
 	}
 	v.settings = append(v.settings, setting{Name: key, Value: value, Origin: v.place})
