@@ -215,6 +215,58 @@ func (s sdk) Do(ctx context.Context, _ string, attempt func(context.Context) err
 	return err
 }
 
+// looping sends a batch of entries with each call, and what is left of it again, as the pages of AWS say: after 100 ms, then
+// twice as long. Only an answer without any entry is a throttle to the client.
+type looping struct {
+	client  sim.Client
+	entries int
+	service *sim.Service
+
+	turn   sync.Mutex // until the service has decided
+	bucket bucket
+}
+
+func (l *looping) Do(ctx context.Context, table string, attempt func(context.Context) error) error {
+	left := l.entries
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, 20*time.Second) {
+		err := l.client.Do(ctx, table, func(ctx context.Context) error {
+			room, all := 0, left
+			l.turn.Lock()
+			l.service.Admit = func(now time.Time) bool {
+				defer l.turn.Unlock()
+				room = l.bucket.take(now, all)
+				return room == all
+			}
+			err := attempt(ctx)
+			left -= room
+			if room > 0 {
+				return nil
+			}
+			return err
+		})
+		if err != nil || left == 0 {
+			return err
+		}
+		if err := (clock.System{}).Sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// bucket has the tokens of entries.
+type bucket struct {
+	rate, burst, tokens float64
+	last                time.Time
+}
+
+// take takes up to n tokens.
+func (b *bucket) take(now time.Time, n int) int {
+	b.tokens, b.last = min(b.tokens+now.Sub(b.last).Seconds()*b.rate, b.burst), now
+	n = min(n, int(b.tokens))
+	b.tokens -= float64(n)
+	return n
+}
+
 // counting counts the waits of a retryer for send tokens.
 type counting struct {
 	aws.RetryerV2

@@ -23,9 +23,9 @@ import (
 )
 
 var (
-	rows    = flag.String("rows", "", "the rows of the table of controllers to play, as a regular expression, instead of the few with bounds")
-	first   = flag.Uint64("first", 1, "the first seed of the table of controllers")
-	withSDK = flag.Bool("sdk", false, "play the SDK's adaptive mode too, where the limit is at most 100 a second")
+	rows  = flag.String("rows", "", "the rows of the table of controllers to play, as a regular expression, instead of the few with bounds")
+	first = flag.Uint64("first", 1, "the first seed of the table of controllers")
+	ofSDK = flag.Uint64("sdk", 0, "how many of the seeds to play the SDK's adaptive mode with too, which takes minutes for each at high rates")
 )
 
 // row is a scenario of the table, and what its third figure is: seconds until goodput is 90 % of R, Jain's
@@ -45,6 +45,12 @@ const (
 
 // figures are the figures of a row, as means over its runs. A share of a client is 1 if it gets as much as each other.
 type figures struct{ goodput, throttled, third, least float64 }
+
+// add adds a run to a mean of n.
+func (f *figures) add(run figures, n uint64) {
+	f.goodput, f.throttled = f.goodput+run.goodput/float64(n), f.throttled+run.throttled/float64(n)
+	f.third, f.least = f.third+run.third/float64(n), f.least+run.least/float64(n)
+}
 
 // lone is one client with a limit for itself, which offers five times of it.
 func lone(name string, rate, burst float64, change ...func(r *row)) row {
@@ -342,8 +348,8 @@ var bounds = map[string]figures{
 	"R 500, 0.5 % throttled at random, known":                                 {goodput: 0.95, throttled: 0.01},
 }
 
-// TestTableOfControllers plays the table with both controllers, with -seeds from -first on, and with -v prints it: goodput
-// as a share of R, the share of throttles, and the third figure, as means.
+// TestTableOfControllers plays the table with both controllers, with -seeds from -first on, and the SDK's with -sdk of them, and
+// with -v prints it: goodput as a share of R, the share of throttles, and the third figure, as means.
 func TestTableOfControllers(t *testing.T) {
 	t.Parallel()
 	pattern := regexp.MustCompile(*rows)
@@ -358,12 +364,19 @@ func TestTableOfControllers(t *testing.T) {
 		}
 	}
 	require.Empty(t, left, "rows that do not exist")
-	if *rows == "" {
+	switch {
+	case *rows == "":
 		controllers = controllers[:1]
+	case *seeds == 0:
+		controllers = nil
+	}
+	columns := []string{"awsretry", "a cut for each throttle"}[:len(controllers)]
+	if *ofSDK > 0 {
+		columns = append(columns, "the SDK's")
 	}
 	text := make([]string, len(played))
 	t.Cleanup(func() {
-		t.Log("\n| | awsretry | a cut for each throttle | the SDK's | |\n|---|---|---|---|---|\n" + strings.Join(text, "\n"))
+		t.Logf("\n| | %s | |\n|---|---|%s\n%s", strings.Join(columns, " | "), strings.Repeat("---|", len(columns)), strings.Join(text, "\n"))
 	})
 	for i, r := range played {
 		t.Run(r.name, func(t *testing.T) {
@@ -372,9 +385,7 @@ func TestTableOfControllers(t *testing.T) {
 			for _, controller := range controllers {
 				var mean figures
 				for seed := range *seeds {
-					f, n := r.play(t, controller, *first+seed), float64(*seeds)
-					mean.goodput, mean.throttled = mean.goodput+f.goodput/n, mean.throttled+f.throttled/n
-					mean.third, mean.least = mean.third+f.third/n, mean.least+f.least/n
+					mean.add(r.play(t, controller, *first+seed), *seeds)
 				}
 				cells = append(cells, r.cell(mean))
 				if want, bounded := bounds[r.name]; bounded && controller == ratelimit.FindLimit {
@@ -386,11 +397,13 @@ func TestTableOfControllers(t *testing.T) {
 					}
 				}
 			}
-			sdk := ""
-			if *withSDK && r.Rate <= 100 && r.Clients <= 10 && r.batch == 0 {
-				sdk = r.cell(r.ofCalls(play(t, r.scenario, named(t, "aws-sdk-go-v2-adaptive"), *first)))
+			if *ofSDK > 0 {
+				var mean figures
+				for seed := range *ofSDK {
+					mean.add(r.ofCalls(play(t, r.scenario, named(t, "aws-sdk-go-v2-adaptive"), *first+seed)), *ofSDK)
+				}
+				cells = append(cells, r.cell(mean))
 			}
-			cells = append(cells, sdk)
 			text[i] = fmt.Sprintf("| %s | %s | %s |", r.name, strings.Join(cells, " | "), r.third)
 		})
 	}

@@ -50,6 +50,9 @@ func play(t *testing.T, s scenario, c contender, seed uint64) *record {
 		for i, load := range loads {
 			if client == nil || s.hot == 0 {
 				client = c.make(t, &w, seed+uint64(i))
+				if s.batch > 0 {
+					client = &looping{client: client, entries: s.batch, service: load.Service, bucket: bucket{s.Rate, s.Burst, s.Burst, start}}
+				}
 			}
 			if i == s.Clients-1 && s.joins > 0 {
 				world.AfterFunc(s.joins, func() { load.Begin(ctx, &world, client) })

@@ -118,20 +118,6 @@ type batched struct {
 	bucket   *bucket
 }
 
-// bucket has the tokens of entries.
-type bucket struct {
-	rate, burst, tokens float64
-	last                time.Time
-}
-
-// take takes up to n tokens.
-func (b *bucket) take(now time.Time, n int) int {
-	b.tokens, b.last = min(b.tokens+now.Sub(b.last).Seconds()*b.rate, b.burst), now
-	n = min(n, int(b.tokens))
-	b.tokens -= float64(n)
-	return n
-}
-
 func (b batched) Do(ctx context.Context, table string, attempt func(context.Context) error) error {
 	batch := retry.Batch[int]{Entries: make([]int, b.entries)}
 	_, err := retry.SendAll(ctx, b.strategy, retry.Operation{Resource: table}, batch,
