@@ -117,3 +117,58 @@ func TestPictureOfTheModes(t *testing.T) {
 		},
 	}.Require(t, page, 10, *update)
 }
+
+// TestPictureOfAStorm draws how many of the calls succeed that begin in each five seconds, for a hundred processes and a thousand.
+func TestPictureOfAStorm(t *testing.T) {
+	const part, end, brownOut = 5, 300, 30
+	processes := []int{100, 1000}
+	var shares [2][2]plotter.XYs
+	var well []string
+	for i, n := range processes {
+		for j, r := range retryers()[1:3] {
+			ended := r.storm(t, n, brownOut*time.Second)
+			for at := 0; at < end; at += part {
+				begun, failed := 0, 0
+				for second := at; second < at+part; second++ {
+					begun, failed = begun+ended.begun[second], failed+ended.failed[second]
+				}
+				shares[i][j] = append(shares[i][j], plotter.XY{X: float64(at) + part/2.0, Y: 100 - 100*share(failed, begun)})
+			}
+			if ended.well < 0 {
+				well = append(well, "never")
+			} else {
+				well = append(well, fmt.Sprintf("after %.0f s", ended.well.Seconds()))
+			}
+		}
+	}
+	pictures.Picture{
+		Name: "storm", Height: 330,
+		Alt: fmt.Sprintf("Calls that succeed after a pause of 10 s. A hundred processes are well %s by default and %s with DebtLimit, "+
+			"a thousand %s and %s.", well[0], well[1], well[2], well[3]),
+		Draw: func(c pictures.Canvas) error {
+			var rows [][]*plot.Plot
+			for i, n := range processes {
+				axes := c.Axes(fmt.Sprint(n, " processes"), "", "% succeed", []float64{0, 100, 200, end}, []float64{0, 50, 100})
+				pause, err := plotter.NewPolygon(plotter.XYs{{X: brownOut}, {X: brownOut + 10}, {X: brownOut + 10, Y: 100}, {X: brownOut, Y: 100}})
+				if err != nil {
+					return err
+				}
+				pause.Color, pause.Width = c.Grid, 0
+				axes.Add(pause)
+				for j, of := range []color.Color{c.Bad, c.Good} {
+					line, err := plotter.NewLine(shares[i][j])
+					if err != nil {
+						return err
+					}
+					line.Color, line.Width = of, 2
+					axes.Add(line)
+				}
+				rows = append(rows, []*plot.Plot{axes})
+			}
+			rows[len(rows)-1][0].X.Label.Text = "seconds"
+			c.Tiles(rows...)
+			c.Key([]string{"default", "DebtLimit", "the service pauses"}, []color.Color{c.Bad, c.Good, c.Grid})
+			return nil
+		},
+	}.Require(t, page, 0.1, *update)
+}

@@ -99,6 +99,8 @@ type ending struct {
 	well time.Duration // from the start of the brown-out until 99 % of the calls that begin in ten seconds succeed; negative if never
 	lost int           // calls that fail
 	sent int           // requests
+
+	begun, failed []int // calls that begin in a second, and those of them that fail
 }
 
 func (e ending) String() string {
@@ -122,7 +124,7 @@ func (r *retryer) storm(t *testing.T, processes int, brownOuts ...time.Duration)
 	}
 	last := brownOuts[len(brownOuts)-1]
 	s.Duration = last + 10*time.Minute
-	begun, failed := make([]int, s.Duration/time.Second+1), make([]int, s.Duration/time.Second+1)
+	e.begun, e.failed = make([]int, s.Duration/time.Second+1), make([]int, s.Duration/time.Second+1)
 	var mu sync.Mutex
 	r.in(t, s.Duration, func(ctx context.Context, beside func() sim.World) {
 		world := beside()
@@ -133,9 +135,9 @@ func (r *retryer) storm(t *testing.T, processes int, brownOuts ...time.Duration)
 			if call.Ended >= s.Duration { // the end cut it off
 				return
 			}
-			begun[call.Began/time.Second]++
+			e.begun[call.Began/time.Second]++
 			if call.Err != nil {
-				failed[call.Began/time.Second]++
+				e.failed[call.Began/time.Second]++
 				e.lost++
 			}
 		}}
@@ -148,10 +150,10 @@ func (r *retryer) storm(t *testing.T, processes int, brownOuts ...time.Duration)
 		}
 	})
 	e.well = -1
-	for at := int(last / time.Second); at+20 < len(begun) && e.well < 0; at++ {
+	for at := int(last / time.Second); at+20 < len(e.begun) && e.well < 0; at++ {
 		calls, bad := 0, 0
 		for second := at; second < at+10; second++ {
-			calls, bad = calls+begun[second], bad+failed[second]
+			calls, bad = calls+e.begun[second], bad+e.failed[second]
 		}
 		if float64(bad) <= 0.01*float64(calls) {
 			e.well = time.Duration(at)*time.Second - last
