@@ -26,7 +26,7 @@ func NewChain(classifiers ...Classifier) *Chain { return chainOf(flat(classifier
 func chainOf(list []Classifier) *Chain { return &Chain{list, frontOf(list)} }
 
 func flat(classifiers []Classifier) []Classifier {
-	var list []Classifier
+	list := make([]Classifier, 0, len(classifiers))
 	for _, classifier := range classifiers {
 		switch classifier := classifier.(type) {
 		case nil:

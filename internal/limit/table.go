@@ -60,7 +60,7 @@ type Table struct {
 	initial    int                   // tokens of a new scope if nothing is owed
 	overflow   atomic.Pointer[Scope] // shared by keys without a place; it stays
 	seed       maphash.Seed
-	groups     [1024]atomic.Pointer[group] // of buckets: lists of the scopes that have a place; finding one needs no lock
+	groups     atomic.Pointer[groups] // of the scopes that have a place, but for Whole; finding one needs no lock
 	overflowed atomic.Uint64
 	evicted    atomic.Uint64
 	strained   atomic.Uint64 // of scopes that are gone
@@ -73,7 +73,11 @@ type Table struct {
 	lacked time.Time  // when a scope that lacked tokens was last evicted
 }
 
-// group is a part of the buckets. It is made when it is needed first, because most strategies have a few scopes.
+// groups are the buckets: lists of scopes. They are made when they are needed first, because most strategies have a few
+// scopes, and one that makes no call with a key has none.
+type groups [1024]atomic.Pointer[group]
+
+// group is a part of the buckets.
 type group [32]atomic.Pointer[Scope]
 
 // NewTable returns a table with the scope of the zero key.
@@ -83,7 +87,6 @@ func NewTable(config TableConfig) *Table {
 	t.Pool = NewQuota(config.Pool, config.Start, config.Clock)
 	t.initial = max(min(config.Quota.Initial, config.Quota.Capacity), 0)
 	t.Whole = t.newScope(retry.ScopeKey{})
-	t.bucket(t.Whole.hash).Store(t.Whole)
 	return t
 }
 
@@ -96,6 +99,9 @@ func (t *Table) Find(key *retry.ScopeKey) *Scope {
 }
 
 func (t *Table) find(hash uint64, key *retry.ScopeKey) *Scope {
+	if hash == 0 && *key == t.Whole.Key { // The zero key has the hash 0.
+		return t.Whole
+	}
 	s := t.bucket(hash).Load()
 	for s != nil && (s.hash != hash || s.Key != *key) {
 		s = s.next.Load()
@@ -105,11 +111,18 @@ func (t *Table) find(hash uint64, key *retry.ScopeKey) *Scope {
 
 // bucket returns the list for a hash.
 func (t *Table) bucket(hash uint64) *atomic.Pointer[Scope] {
-	at := &t.groups[hash%uint64(len(t.groups))]
-	for at.Load() == nil {
-		at.CompareAndSwap(nil, new(group))
+	all := made(&t.groups)
+	return &made(&all[hash%uint64(len(all))])[hash/uint64(len(all))%uint64(len(group{}))]
+}
+
+// made returns what a pointer points at, which is made for the first caller.
+func made[T any](at *atomic.Pointer[T]) *T {
+	for {
+		if v := at.Load(); v != nil {
+			return v
+		}
+		at.CompareAndSwap(nil, new(T))
 	}
-	return &at.Load()[hash/uint64(len(t.groups))%uint64(len(group{}))]
 }
 
 // Create returns a new scope for a key, or the overflow if there is no place, which may be new too. It

@@ -172,35 +172,55 @@ func (s Sources) read(name string, byCode bool) (string, error) {
 	case name == "-" && byCode && on.Stream != nil:
 		return upToLimit(on.Stream(name, maxFileSize+1))
 	}
-	files, inner := on.FS, name
-	if files == nil {
-		files = ofSystem{}
+	data, err := "", error(nil)
+	if on.FS == nil {
+		data, err = readRegular(name)
 	} else {
-		inner = s.inFS(name)
+		data, err = readFrom(on.FS, s.inFS(name))
 	}
-	info, err := fs.Stat(files, inner)
+	if err == ErrNotRegular && on.Stream != nil { //nolint:errorlint // Not of a directory.
+		return upToLimit(on.Stream(name, maxFileSize+1))
+	}
+	return upToLimit(data, err)
+}
+
+// readFrom reads a regular file.
+func readFrom(files fs.FS, name string) (string, error) {
+	info, err := fs.Stat(files, name)
 	switch {
 	case err != nil:
 		return "", err
 	case info.IsDir():
 		return "", ErrDirectory
-	case !info.Mode().IsRegular() && on.Stream != nil:
-		return upToLimit(on.Stream(name, maxFileSize+1))
 	case !info.Mode().IsRegular():
 		return "", ErrNotRegular
 	case info.Size() > maxFileSize:
 		return "", ErrTooLarge
 	}
-	file, err := files.Open(inner)
+	file, err := files.Open(name)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = file.Close() }() // Nothing was written, so closing loses nothing.
+	return readAll(file, info.Size())
+}
+
+// readAll reads a file of some size, or some more of it than the limit.
+func readAll(file io.Reader, size int64) (string, error) {
 	var data strings.Builder
-	size := int(max(info.Size(), 0))
-	data.Grow(size)
-	_, err = io.CopyBuffer(&data, io.LimitReader(file, maxFileSize+1), make([]byte, min(max(size+1, 512), 1<<14)))
-	return upToLimit(data.String(), err)
+	data.Grow(int(max(size, 0)))
+	part := make([]byte, min(max(size+1, 512), 1<<14))
+	for data.Len() <= maxFileSize {
+		n, err := file.Read(part)
+		data.Write(part[:n])
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return "", err
+		}
+	}
+	return data.String(), nil
 }
 
 func upToLimit(data string, err error) (string, error) {
@@ -220,9 +240,3 @@ func (s Sources) inFS(name string) string {
 	}
 	return strings.TrimPrefix(path.Clean(name), "/")
 }
-
-// ofSystem is the file system of the operating system, with its own names.
-type ofSystem struct{}
-
-func (ofSystem) Open(name string) (fs.File, error)     { return openRegular(name) }
-func (ofSystem) Stat(name string) (fs.FileInfo, error) { return os.Stat(name) }
