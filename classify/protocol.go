@@ -112,7 +112,9 @@ func ofGRPC(err error) (v Verdict) {
 			return true
 		}
 		if after, ok := retryInfo(status.Interface()); ok {
-			v = v.WithHint(after)
+			if v = v.WithHint(after); after > 0 {
+				v.flags |= hintInFull // google/rpc/error_details.proto: clients should wait until it has passed
+			}
 		}
 		return true
 	})

@@ -97,11 +97,17 @@ func TestErrorsOfOtherProtocols(t *testing.T) {
 		}
 	}
 	delay := protoDuration(3 * time.Second)
-	hint, ok := classify.Default().Classify(classify.Outcome{Err: grpc(8, "other", retryInfo{}, retryInfo{&delay})}).Hint()
+	got := classify.Default().Classify(classify.Outcome{Err: grpc(8, "other", retryInfo{}, retryInfo{&delay})})
+	hint, ok := got.Hint()
 	require.True(t, ok)
 	require.Equal(t, 3*time.Second, hint)
-	_, ok = classify.Default().Classify(classify.Outcome{Err: grpc(8, "other", retryInfo{})}).Hint()
-	require.False(t, ok)
+	require.True(t, got.HintInFull())
+	for _, ignored := range []error{grpc(8, "other", retryInfo{}), grpc(8, "other", retryInfo{new(protoDuration(-1))})} {
+		got = classify.Default().Classify(classify.Outcome{Err: ignored})
+		_, ok = got.Hint()
+		require.False(t, ok)
+		require.False(t, got.HintInFull())
+	}
 	gone := classify.Outcome{Err: errors.Join(context.Canceled, sqlError("57P01")), CallerGone: true}
 	require.False(t, classify.Default().Classify(gone).Retryable(), "the caller has ended it")
 	marked := classify.RetryAs(classify.Throttling)

@@ -150,8 +150,8 @@ func (v Verdict) Kind() Kind { return v.kind }
 func (v Verdict) Hint() (after time.Duration, ok bool) { return v.hint, v.flags&withHint != 0 }
 
 // HintInFull reports whether an attempt before the end of the wait of [Verdict.Hint] is of no use, as with the
-// header Retry-After of HTTP: strategies then wait for all of it, or give up. The method RetryAfterInFull of the
-// error says so.
+// header Retry-After of HTTP and the RetryInfo of gRPC: strategies then wait for all of it, or give up. The method
+// RetryAfterInFull of an error says so.
 func (v Verdict) HintInFull() bool { return v.flags&hintInFull != 0 }
 
 // Reach returns how much a throttle covers, as far as its reasons say: [ReachPart] if all of them
