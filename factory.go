@@ -21,6 +21,8 @@ import (
 )
 
 // Load resolves the settings and builds a strategy from them: [Resolve] and [New] in one call, with the errors of both.
+// Each call returns a strategy with its own retry quotas and send rates: make one, and keep it. The end of ctx after
+// Load has no effect on it.
 func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 	o := collect(opts)
 	settings, err := o.resolve(ctx)
@@ -42,8 +44,8 @@ func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 // Plain returns a strategy in standard mode for programs without AWS profiles: it reads neither files nor environment.
 // An operation makes at most maxAttempts attempts, the first included. The delay before the first retry is at most
 // base; that limit doubles with each retry, up to maxBackoff. The jitter is full. The retry quota, and the errors for
-// numbers that are out of range, are those of standard.Config. Plain takes the options of [New]; [WithRetryIf] says
-// which errors are retried.
+// numbers that are out of range, are those of standard.Config, and zeros mean its defaults: 3 attempts, 50 ms (1 s after
+// a throttle) and 20 s. Plain takes the options of [New]; [WithRetryIf] says which errors are retried.
 func Plain(maxAttempts int, base, maxBackoff time.Duration, opts ...BuildOption) (retry.Strategy, error) {
 	all := collect(opts).config
 	if fields := adaptiveFields(all); len(fields) > 0 {
@@ -194,7 +196,7 @@ func (l layers) Classify(o classify.Outcome) classify.Verdict { return o.Judge(l
 // build builds the strategy for settings.
 func build(c adaptive.Config, settings *Settings) (retry.Strategy, error) {
 	if settings == nil {
-		return nil, errors.New("awsretry: no settings")
+		return nil, errors.New("awsretry: no settings: use what awsretry.Resolve returns")
 	}
 	if err := c.Validate(); err != nil {
 		return nil, err // even for a field that the mode or a stronger setting makes irrelevant

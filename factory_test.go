@@ -183,9 +183,9 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 	negative := awsretry.WithConfig(adaptive.Config{Standard: standard.Config{Base: -1}})
 	adaptiveMode := awsretry.WithMode(awsretry.ModeAdaptive)
 	for want, build := range map[string]func() (retry.Strategy, error){
-		"awsretry: no settings":                     func() (retry.Strategy, error) { return awsretry.New(nil) },
-		`awsretry: no such retry mode: ""`:          func() (retry.Strategy, error) { return awsretry.New(&awsretry.Settings{}) },
-		"standard: Base -1ns: must not be negative": func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(nil, "", negative)...) },
+		"awsretry: no settings: use what awsretry.Resolve returns": func() (retry.Strategy, error) { return awsretry.New(nil) },
+		`awsretry: no such retry mode: ""`:                         func() (retry.Strategy, error) { return awsretry.New(&awsretry.Settings{}) },
+		"standard: Base -1ns: must not be negative":                func() (retry.Strategy, error) { return awsretry.Load(t.Context(), with(nil, "", negative)...) },
 		"adaptive: standard: Base -1ns: must not be negative": func() (retry.Strategy, error) {
 			return awsretry.Load(t.Context(), with(nil, "", negative, adaptiveMode)...)
 		},
@@ -210,7 +210,7 @@ func TestBadNumbersAndSettingsAreErrors(t *testing.T) {
 		require.Nil(t, s)
 	}
 	_, err := awsretry.NewFactory(nil)
-	require.EqualError(t, err, "awsretry: no settings")
+	require.EqualError(t, err, "awsretry: no settings: use what awsretry.Resolve returns")
 	_, err = awsretry.NewFactory(resolved(t, nil, ""), negative)
 	require.EqualError(t, err, "standard: Base -1ns: must not be negative")
 }

@@ -29,16 +29,17 @@
 // [WithAccount] says how the account is found. [WithOperation] changes the scope of calls with a
 // function; [WithScope] changes it for the calls of a context.
 //
-// Each With function makes an [Option]. All clients of one config share a strategy. Two calls of LoadDefaultConfig or Install share nothing, unless both get one
-// strategy from [WithStrategy]. [StrategyOf] returns the strategy of a config; its Snapshot shows all scopes.
+// Each With function makes an [Option]. All clients of one config share a strategy, and so do those of a copy. Two calls
+// of LoadDefaultConfig or Install share nothing, unless both get one strategy from [WithStrategy]. [StrategyOf] returns
+// the strategy of a config; its Snapshot shows all scopes.
 //
 // # What a call returns
 //
 // A call returns the error of the SDK. If the strategy gave up, a [*retry.Error] is joined to it:
 // [errors.Is] finds the reason, such as [retry.ErrQuotaExhausted], and [errors.As] the error of
 // the service. If the attempts are used up, for whatever reason, the text is the SDK's, and errors.As finds the
-// MaxAttemptsError of its package aws/retry too. If the context has ended, or its deadline leaves no room for the next wait,
-// errors.As finds an [*aws.RequestCanceledError].
+// MaxAttemptsError of its package aws/retry too. If the context ends a wait, or its deadline leaves no room for the next one,
+// errors.As finds an [*aws.RequestCanceledError]; if it ends an attempt, a *smithy.CanceledError.
 //
 // # Loops in loops
 //

@@ -11,7 +11,8 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Option is an option of [LoadDefaultConfig] and [Install]. A nil option is skipped.
+// Option is an option of [LoadDefaultConfig] and [Install]. A nil option is skipped. An option may serve
+// several calls, also at once.
 type Option func(o *options)
 
 type options struct {

@@ -25,11 +25,12 @@ func WithScope(ctx context.Context, name string) context.Context {
 // the client takes the send tokens. service is the constant ServiceID of the client's package, and input a pointer to the input
 // of one of its operations, of which only what names the resource counts. Where AWS counts by account, OperationOf asks the
 // credentials of cfg for theirs. It returns their error, and one if cfg has no retryer of [Install]. For a client with
-// a region or credentials of its own, set them in a copy of cfg.
+// a region or credentials of its own, set them in a copy of cfg. Observers get the events of the loop and those of its
+// calls; another Name tells them apart.
 func OperationOf(ctx context.Context, cfg aws.Config, service string, input any) (retry.Operation, error) {
 	r, ok := retryerOf(cfg)
 	if !ok {
-		return retry.Operation{}, errors.New("awssdk: OperationOf: the config has no retryer of this module")
+		return retry.Operation{}, errors.New("awssdk: OperationOf: the config has no retryer of this module: call Install first")
 	}
 	of := reflect.TypeOf(input)
 	if of == nil || of.Kind() != reflect.Pointer || !strings.HasSuffix(of.Elem().Name(), "Input") {

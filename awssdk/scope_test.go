@@ -30,11 +30,11 @@ func TestOperationOfSaysWhatItCannotKnow(t *testing.T) {
 		cfg   aws.Config
 		input any
 	}{
-		"awssdk: OperationOf: the config has no retryer of this module":                   {aws.Config{}, &PutInput{}},
-		"awssdk: OperationOf: awssdk.PutInput is no pointer to the input of an operation": {cfg, PutInput{}},
-		"awssdk: OperationOf: <nil> is no pointer to the input of an operation":           {cfg, nil},
-		"awssdk: OperationOf: *string is no pointer to the input of an operation":         {cfg, new("")},
-		"awssdk: OperationOf: credentials: locked":                                        {locked, &PutInput{}},
+		"awssdk: OperationOf: the config has no retryer of this module: call Install first": {aws.Config{}, &PutInput{}},
+		"awssdk: OperationOf: awssdk.PutInput is no pointer to the input of an operation":   {cfg, PutInput{}},
+		"awssdk: OperationOf: <nil> is no pointer to the input of an operation":             {cfg, nil},
+		"awssdk: OperationOf: *string is no pointer to the input of an operation":           {cfg, new("")},
+		"awssdk: OperationOf: credentials: locked":                                          {locked, &PutInput{}},
 	} {
 		_, err := OperationOf(t.Context(), of.cfg, "Store", of.input)
 		require.EqualError(t, err, want)

@@ -66,6 +66,7 @@ type Timer interface {
 	// timer was stopped before. Stop does not wait for f.
 	Stop() bool
 
-	// Reset reschedules the call to d from now, and reports whether it was still pending.
+	// Reset reschedules the call to d from now, or to now if d is zero or negative. It reports
+	// whether it was still pending.
 	Reset(d time.Duration) bool
 }

@@ -132,7 +132,8 @@ func (k EventKind) String() string {
 // "attempts", "quota", "debt_limit", "deadline", "max_elapsed", "hint", "send_rate", "canceled", "not_retryable", "rule"
 // if a rule stopped a retry that the classifiers ask for, and "aborted" if an attempt did not
 // return. It is "other" for a Reason from outside this package. There are no other words, so an
-// outcome can be a metric label.
+// outcome can be a metric label. Only OperationEnded and RetryRefused have one: for other kinds it is
+// "success", also if the attempt has failed.
 func (e Event) Outcome() string {
 	switch {
 	case e.Reason == nil:

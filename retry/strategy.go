@@ -64,11 +64,14 @@ type Strategy interface {
 
 // Result says what the answer to a successful attempt said besides its success.
 //
-// The retry quota counts an answer with throttled entries as a success. For the send rate it is not always a throttle,
-// because a service whose burst is smaller than a batch throttles some entries at any rate. An answer that serves as
-// many entries as the service has lately served at once is none. One that serves fewer is a throttle if all of its
-// entries were throttled, or if the last four answers had no throttled entries. Otherwise it is a part of a throttle,
-// and the parts add up: 15 entries where 20 are usual make a quarter.
+// The retry quota counts an answer with throttled entries as a success. For the send rate such an answer is compared
+// with the most entries that the service has lately served in one answer. If it served
+//   - all of these, it is no throttle;
+//   - none, it is a throttle;
+//   - some, after four answers without throttled entries, it is a throttle;
+//   - some otherwise, it is a part of a throttle. 15 of 20 make a quarter, and four quarters make a throttle.
+//
+// If each such answer were a throttle, a service whose burst is smaller than a batch would bring the rate to nothing.
 type Result struct {
 	// Throttled is how many entries of a batch the service throttled. Zero or less means none.
 	Throttled int

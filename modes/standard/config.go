@@ -20,7 +20,7 @@ import (
 
 // Config describes a strategy. Its zero value is the standard mode of behavior v2.1: a zero field
 // means the default that its comment names. [New] returns an error for a number that is negative or
-// NaN.
+// NaN, except MaxAttempts.
 //
 // The defaults are those of the AWS SDKs; [retry.Behavior.Defaults] returns them.
 type Config struct {
