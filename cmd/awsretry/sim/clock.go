@@ -92,7 +92,7 @@ func (l *loop) newTask() *task {
 			t.f = nil
 		}
 	})
-	t.alarm = timer{l.Fake.AfterFunc(never, func() { t.clock.happen(func() { l.turn(t) }) })}
+	t.alarm = timer{l.AfterFunc(never, func() { t.clock.happen(func() { l.turn(t) }) })}
 	t.alarm.Stop()
 	return t
 }

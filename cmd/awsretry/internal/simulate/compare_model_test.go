@@ -158,19 +158,24 @@ func TestModelOfAFewLinesComparesAsSimulate(t *testing.T) {
 		known      outcome // that the settings are known for; zero for nothing
 	}{
 		{
-			"a throttled table", "--limit 200 --offered 300", model{limit: 200, offered: 300, end: 90},
-			"max_attempts=1", with(func(p *policy) { p.attempts = 1 }), outcome{failed: 0.334, throttled: 0.46, p99: 1.9},
+			"a throttled table", "--limit 200 --offered 300",
+			model{limit: 200, offered: 300, end: 90},
+			"max_attempts=1", with(func(p *policy) { p.attempts = 1 }),
+			outcome{failed: 0.334, throttled: 0.46, p99: 1.9},
 		},
 		{"below its limit", "--limit 200 --offered 150", model{limit: 200, offered: 150, end: 90}, "max_attempts=10", with(func(p *policy) { p.attempts = 10 }), outcome{}},
 		{"a little above", "--limit 200 --offered 240", model{limit: 200, offered: 240, end: 90}, "quota_capacity=50", with(func(p *policy) { p.room = 50 }), outcome{}},
 		{
-			"a fifth fails", "--limit 500 --offered 100 --fail 20%", model{limit: 500, offered: 100, fail: 0.2, slower: 1, to: 90, end: 90},
-			"max_attempts=10", with(func(p *policy) { p.attempts = 10 }), outcome{failed: 0.2 * 0.2 * 0.2},
+			"a fifth fails", "--limit 500 --offered 100 --fail 20%",
+			model{limit: 500, offered: 100, fail: 0.2, slower: 1, to: 90, end: 90},
+			"max_attempts=10", with(func(p *policy) { p.attempts = 10 }),
+			outcome{failed: 0.2 * 0.2 * 0.2},
 		},
 		{
 			"a brown-out", "--limit 500 --offered 100 --phase 30s:fail=0.5;latency=10x --phase 60s:fail=0;latency=1x",
 			model{limit: 500, offered: 100, fail: 0.5, slower: 10, from: 30, to: 60, end: 120},
-			"v2.0", with(func(p *policy) { p.cost, p.base = 5, 1 }), outcome{failed: 0.15},
+			"v2.0", with(func(p *policy) { p.cost, p.base = 5, 1 }),
+			outcome{failed: 0.15},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -51,52 +51,28 @@ func (s *Simulation) Define(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.vs, "vs", nil, "`variant` to play beside the settings, such as v2.0, adaptive or max_attempts=10,v2.0; may be given up to 7 times")
 	f.BoolVar(&s.Queue, "queue", false, "queue requests instead of throttling them; the service works on each, even if the caller has gone")
 	s.Clients, s.Within = 1, 5*time.Second
-	f.Var((*countValue)(&s.Clients), "clients", "`number` of clients, each with a retry quota and a send rate of its own")
-	f.Var((*countValue)(&s.Calls), "calls", "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
+	f.Var(count(&s.Clients), "clients", "`number` of clients, each with a retry quota and a send rate of its own")
+	f.Var(count(&s.Calls), "calls", "`number` of calls after whose end the run ends, and all of which count; says when they are done (default those of the time)")
 	f.StringArrayVar(&s.limits, "require", nil, "`limit` that each variant has to keep, such as failed<1%, p99<2s or throttled<=5%, with a name of the table or of the JSON: else the exit status is 1; may be repeated")
-	f.Var((*failValue)(s), "fail", "`share` of requests that fail, such as 0.05 or 5%; A..B plays A and draws the picture of failures from A to B (default 0)")
-	f.Var((*timeValue)(&s.outage), "outage", "`time` for which all requests fail, from second 30 on (default none)")
-	f.Var((*timesValue)(&s.Lose), "lose", "`time` at which all connections are lost, with all requests in flight; may be repeated (default none)")
+	f.Var(s.failing(), "fail", "`share` of requests that fail, such as 0.05 or 5%; A..B plays A and draws the picture of failures from A to B (default 0)")
+	f.Var(timeSpan(&s.outage), "outage", "`time` for which all requests fail, from second 30 on (default none)")
+	f.Var(times(&s.Lose), "lose", "`time` at which all connections are lost, with all requests in flight; may be repeated (default none)")
 	f.StringArrayVar(&s.phases, "phase", nil, "`time:key=value;...` to change at a time, until a later phase: offered, workers, limit, burst, fail, throttle, latency or timeout, absolute or times the base such as 4x; may be repeated")
-	f.Var((*timeValue)(&s.Duration), "duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
-	f.Var((*timeValue)(&s.Within), "within", "`time` in which a call has to succeed to be in time")
-	f.Var((*seedValue)(&s.seed), "seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)")
+	f.Var(timeSpan(&s.Duration), "duration", "`time` to play, above 30s (default 90s plus the outage, or until a minute after the last phase)")
+	f.Var(timeSpan(&s.Within), "within", "`time` in which a call has to succeed to be in time")
+	f.Var(seed(&s.seed), "seed", "`number` that seeds the random numbers of a single run (default ten runs, with the seeds 1 to 10)")
 	f.StringVarP(&s.out, "output", "o", "", "`file` for the report as one HTML page")
 }
 
 // conditions adds flags that set conditions, whose values are the defaults. A --phase sets them too.
 func conditions(f *pflag.FlagSet, c *sim.Conditions) {
-	f.Var((*rateValue)(&c.Rate), "limit", "`requests/s` that the service allows")
-	f.Var((*numberValue)(&c.Burst), "burst", "`requests` in the bucket of the service (default one second of the limit, and at least 1)")
-	f.Var((*rateValue)(&c.Offered), "offered", "`calls/s` that callers want to make (default five times the limit)")
-	f.Var((*countValue)(&c.Workers), "workers", "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones")
-	f.Var((*latency)(&c.Latency), "latency", "`time` of an answer, or two times A..B")
-	f.Var((*timeValue)(&c.Timeout), "timeout", "`time` that a client waits for the answer to an attempt (default forever)")
+	f.Var(rate(&c.Rate), "limit", "`requests/s` that the service allows")
+	f.Var(amount(&c.Burst), "burst", "`requests` in the bucket of the service (default one second of the limit, and at least 1)")
+	f.Var(rate(&c.Offered), "offered", "`calls/s` that callers want to make (default five times the limit)")
+	f.Var(count(&c.Workers), "workers", "`number` of workers of each client; with 0, calls begin at random instants and do not wait for earlier ones")
+	f.Var(fromTo(&c.Latency), "latency", "`time` of an answer, or two times A..B")
+	f.Var(timeSpan(&c.Timeout), "timeout", "`time` that a client waits for the answer to an attempt (default forever)")
 }
-
-// latency is the shortest and the longest time of an answer, as A..B.
-type latency [2]time.Duration
-
-// Set takes A..B, or one time for both.
-func (l *latency) Set(text string) (err error) {
-	from, to, both := strings.Cut(text, "..")
-	if !both {
-		to = from
-	}
-	l[0], err = time.ParseDuration(from)
-	if err == nil {
-		l[1], err = time.ParseDuration(to)
-	}
-	if err != nil {
-		return errors.New("must be a time such as 10ms, or two such as 5ms..20ms")
-	}
-	return nil
-}
-
-func (l *latency) String() string { return l[0].String() + ".." + l[1].String() }
-
-// Type is for the help.
-func (l *latency) Type() string { return "time" }
 
 // seeds returns the seeds to play.
 func (s *Simulation) seeds() []uint64 {
@@ -164,33 +140,28 @@ func (s *Simulation) complete() error {
 // points is the number of shares in the picture of failures.
 const points = 21
 
-// failValue is --fail: the share of the run, and those of the picture.
-type failValue Simulation
-
-// Set takes a share, or two as A..B.
-func (s *failValue) Set(text string) (err error) {
-	from, to, both := strings.Cut(text, "..")
-	first, last := 0.0, 1.0
-	if s.Fail, err = parseShare(from); err == nil && both {
-		first = s.Fail
-		last, err = parseShare(to)
-	}
-	if err != nil || first >= last {
-		return errors.New("must be a share such as 0.1 or 10%, or two such as 0..0.5, with the smaller one first")
-	}
-	s.fails, s.shares = text, nil
-	if both || s.Fail > 0 {
-		for i := range points {
-			s.shares = append(s.shares, first+(last-first)*float64(i)/(points-1))
+// failing is --fail: the share of the run, and those of the picture.
+func (s *Simulation) failing() pflag.Value {
+	return value[string]{&s.fails, "share", func(text string) (string, error) {
+		from, to, both := strings.Cut(text, "..")
+		first, last := 0.0, 1.0
+		var err error
+		if s.Fail, err = parseShare(from); err == nil && both {
+			first = s.Fail
+			last, err = parseShare(to)
 		}
-	}
-	return nil
+		if err != nil || first >= last {
+			return "", errors.New("must be a share such as 0.1 or 10%, or two such as 0..0.5, with the smaller one first")
+		}
+		s.shares = nil
+		if both || s.Fail > 0 {
+			for i := range points {
+				s.shares = append(s.shares, first+(last-first)*float64(i)/(points-1))
+			}
+		}
+		return text, nil
+	}, func(text string) string { return text }}
 }
-
-func (s *failValue) String() string { return s.fails }
-
-// Type is for the help.
-func (s *failValue) Type() string { return "share" }
 
 // within returns an error for conditions that cannot be played.
 func within(c *sim.Conditions) error {
@@ -264,26 +235,26 @@ func (s *Simulation) change(now *sim.Conditions, text string) error {
 	flagsOf := func(c *sim.Conditions) *pflag.Flag {
 		var f pflag.FlagSet
 		conditions(&f, c)
-		f.Var((*shareValue)(&c.Fail), "fail", "")
-		f.Var((*shareValue)(&c.Throttle), "throttle", "")
+		f.Var(share(&c.Fail), "fail", "")
+		f.Var(share(&c.Throttle), "throttle", "")
 		return f.Lookup(key)
 	}
 	flag := flagsOf(now)
 	if flag == nil {
 		return errors.New("the key must be offered, workers, limit, burst, fail, throttle, latency or timeout")
 	}
-	if by, multiple := strings.CutSuffix(value, "x"); multiple {
+	if by, isMultiple := strings.CutSuffix(value, "x"); isMultiple {
 		x, err := strconv.ParseFloat(by, 64)
 		if err != nil || !(x >= 0 && x <= fastest) {
 			return fmt.Errorf("must be a number from 0 to %.0f before the x", fastest)
 		}
-		value = times(flagsOf(new(s.Conditions)).Value, x)
+		value = multiple(flagsOf(new(s.Conditions)).Value, x)
 	}
 	return flag.Value.Set(value)
 }
 
-// times returns a multiple of a number or of times.
-func times(value pflag.Value, by float64) string {
+// multiple returns a multiple of a number or of times.
+func multiple(value pflag.Value, by float64) string {
 	parts := strings.Split(value.String(), "..")
 	for i, part := range parts {
 		if d, err := time.ParseDuration(part); err == nil && d != 0 {

@@ -7,44 +7,47 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
-// rateValue is a number a second as people write it: 500, 500/s, 3/min or 100/h.
-type rateValue float64
-
-// Set takes such a number.
-func (r *rateValue) Set(text string) error {
-	number, unit, _ := strings.Cut(text, "/")
-	per, known := map[string]float64{"": 1, "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600}[strings.TrimSpace(unit)]
-	value, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !known || math.IsNaN(value) || strings.HasSuffix(text, "/") {
-		return errors.New("must be a rate such as 50, 50/s, 3000/min or 1000/h")
-	}
-	*r = rateValue(value / per)
-	return nil
+// value is that of a flag, as people write it. Kind is its type for pflag, which says how its default is shown.
+type value[T any] struct {
+	to    *T
+	kind  string
+	parse func(text string) (T, error)
+	text  func(of T) string
 }
 
-func (r *rateValue) String() string { return digits(float64(*r)) }
-
-// Type is for the help.
-func (r *rateValue) Type() string { return "rate" }
-
-// shareValue is a share of one as people write it: 0.05 or 5%.
-type shareValue float64
-
-// Set takes such a share.
-func (s *shareValue) Set(text string) error {
-	share, err := parseShare(text)
+// Set sets the value, unless the text is of none.
+func (v value[T]) Set(text string) error {
+	parsed, err := v.parse(text)
 	if err == nil {
-		*s = shareValue(share)
+		*v.to = parsed
 	}
 	return err
 }
 
-func (s *shareValue) String() string { return digits(float64(*s)) }
+func (v value[T]) String() string { return v.text(*v.to) }
 
 // Type is for the help.
-func (s *shareValue) Type() string { return "share" }
+func (v value[T]) Type() string { return v.kind }
+
+// rate is a number a second: 500, 500/s, 3/min or 100/h.
+func rate(to *float64) pflag.Value {
+	return value[float64]{to, "rate", func(text string) (float64, error) {
+		number, unit, _ := strings.Cut(text, "/")
+		per, known := map[string]float64{"": 1, "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600}[strings.TrimSpace(unit)]
+		a, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		if err != nil || !known || math.IsNaN(a) || strings.HasSuffix(text, "/") {
+			return 0, errors.New("must be a rate such as 50, 50/s, 3000/min or 1000/h")
+		}
+		return a / per, nil
+	}, digits}
+}
+
+// share is a part of one: 0.05 or 5%.
+func share(to *float64) pflag.Value { return value[float64]{to, "share", parseShare, digits} }
 
 func parseShare(text string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(text), "%")
@@ -58,99 +61,85 @@ func parseShare(text string) (float64, error) {
 	return share, nil
 }
 
-// numberValue is a number without a unit, such as of requests.
-type numberValue float64
-
-// Set takes a number.
-func (n *numberValue) Set(text string) error {
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || math.IsNaN(value) {
-		return errors.New("must be a number such as 100")
-	}
-	*n = numberValue(value)
-	return nil
-}
-
-func (n *numberValue) String() string { return digits(float64(*n)) }
-
-// Type is for the help.
-func (n *numberValue) Type() string { return "number" }
-
-// countValue is a whole number.
-type countValue int
-
-// Set takes a whole number, also as 1e6.
-func (n *countValue) Set(text string) error {
-	value, err := strconv.ParseFloat(text, 64)
-	if err != nil || value != math.Trunc(value) || math.Abs(value) > 1e9 {
-		return errors.New("must be a whole number such as 100")
-	}
-	*n = countValue(value)
-	return nil
-}
-
-func (n *countValue) String() string { return strconv.Itoa(int(*n)) }
-
-// Type is for the help.
-func (n *countValue) Type() string { return "int" }
-
-// seedValue is the seed of a run.
-type seedValue uint64
-
-// Set takes a whole number above zero.
-func (n *seedValue) Set(text string) error {
-	value, err := strconv.ParseUint(text, 10, 64)
-	if err != nil || value == 0 {
-		return errors.New("must be a whole number above 0 such as 7")
-	}
-	*n = seedValue(value)
-	return nil
-}
-
-func (n *seedValue) String() string { return strconv.FormatUint(uint64(*n), 10) }
-
-// Type is for the help.
-func (n *seedValue) Type() string { return "uint" }
-
-// timeValue is a time with its unit.
-type timeValue time.Duration
-
-// Set takes a time.
-func (d *timeValue) Set(text string) error {
-	value, err := time.ParseDuration(text)
-	if err != nil {
-		return errors.New("must be a time such as 45s, 1m30s or 250ms")
-	}
-	*d = timeValue(value)
-	return nil
-}
-
-func (d *timeValue) String() string {
-	if *d == 0 {
-		return "0" // which the help does not print as a default
-	}
-	return time.Duration(*d).String()
-}
-
-// Type is for the help.
-func (d *timeValue) Type() string { return "duration" }
-
-// timesValue is a list of times, from one flag or several.
-type timesValue []time.Duration
-
-// Set adds times, with commas between them.
-func (l *timesValue) Set(text string) error {
-	for part := range strings.SplitSeq(text, ",") {
-		var one timeValue
-		if err := one.Set(strings.TrimSpace(part)); err != nil {
-			return err
+// amount is a number without a unit, such as of requests.
+func amount(to *float64) pflag.Value {
+	return value[float64]{to, "number", func(text string) (float64, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) {
+			return 0, errors.New("must be a number such as 100")
 		}
-		*l = append(*l, time.Duration(one))
-	}
-	return nil
+		return x, nil
+	}, digits}
 }
 
-func (l *timesValue) String() string { return strings.Trim(fmt.Sprint([]time.Duration(*l)), "[]") }
+// count is a whole number, also as 1e6.
+func count(to *int) pflag.Value {
+	return value[int]{to, "int", func(text string) (int, error) {
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || x != math.Trunc(x) || math.Abs(x) > 1e9 {
+			return 0, errors.New("must be a whole number such as 100")
+		}
+		return int(x), nil
+	}, strconv.Itoa}
+}
 
-// Type is for the help.
-func (l *timesValue) Type() string { return "time" }
+// seed is that of a run.
+func seed(to *uint64) pflag.Value {
+	return value[uint64]{to, "uint", func(text string) (uint64, error) {
+		x, err := strconv.ParseUint(text, 10, 64)
+		if err != nil || x == 0 {
+			return 0, errors.New("must be a whole number above 0 such as 7")
+		}
+		return x, nil
+	}, func(x uint64) string { return strconv.FormatUint(x, 10) }}
+}
+
+// timeSpan is a time with its unit. The help does not print a default of 0.
+func timeSpan(to *time.Duration) pflag.Value {
+	return value[time.Duration]{to, "duration", parseTime, func(d time.Duration) string {
+		if d == 0 {
+			return "0"
+		}
+		return d.String()
+	}}
+}
+
+func parseTime(text string) (time.Duration, error) {
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		return 0, errors.New("must be a time such as 45s, 1m30s or 250ms")
+	}
+	return d, nil
+}
+
+// times are those of a flag that is given once or several times, with commas between them.
+func times(to *[]time.Duration) pflag.Value {
+	return value[[]time.Duration]{to, "time", func(text string) ([]time.Duration, error) {
+		all := *to
+		for part := range strings.SplitSeq(text, ",") {
+			d, err := parseTime(strings.TrimSpace(part))
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, d)
+		}
+		return all, nil
+	}, func(all []time.Duration) string { return strings.Trim(fmt.Sprint(all), "[]") }}
+}
+
+// fromTo is the shortest and the longest time of an answer: A..B, or one time for both.
+func fromTo(to *[2]time.Duration) pflag.Value {
+	return value[[2]time.Duration]{to, "time", func(text string) (l [2]time.Duration, err error) {
+		from, until, both := strings.Cut(text, "..")
+		if !both {
+			until = from
+		}
+		var other error
+		l[0], err = time.ParseDuration(from)
+		l[1], other = time.ParseDuration(until)
+		if err != nil || other != nil {
+			return l, errors.New("must be a time such as 10ms, or two such as 5ms..20ms")
+		}
+		return l, nil
+	}, func(l [2]time.Duration) string { return l[0].String() + ".." + l[1].String() }}
+}
