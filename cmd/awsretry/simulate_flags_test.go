@@ -14,8 +14,6 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 	const variants = "must be standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
 		"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D"
 	for args, want := range map[string]string{
-		"--burst 0.5":                                   `--burst: must be from 1 to 1000000, not 0.5`,
-		"--phase 30s:limit=-1x":                         `--phase 30s:limit=-1x: "limit=-1x": must be a number from 0 to 1000000 before the x`,
 		"--phase 30s:limit=2x;burst=0.1;offered=9":      `--phase 30s:limit=2x;burst=0.1;offered=9: burst: must be from 1 to 1000000, not 0.1`,
 		"--phase 30s:latency=2s..1s":                    `--phase 30s:latency=2s..1s: latency: must be from 0s to 1h, with the shorter time first`,
 		"--phase 30s:clients=2":                         `--phase 30s:clients=2: "clients=2": the key must be offered, workers, limit, burst, fail, throttle, latency or timeout`,
@@ -33,6 +31,8 @@ func TestSimulateRefusesBadFlags(t *testing.T) {
 		"--vs adaptve":                                  `--vs adaptve: "adaptve": ` + variants + `; did you mean adaptive?`,
 		"--limit 5/year":                                `invalid argument "5/year" for "--limit" flag: must be a rate such as 50, 50/s, 3000/min or 1000/h`,
 		"--offered 9/":                                  `invalid argument "9/" for "--offered" flag: must be a rate such as 50, 50/s, 3000/min or 1000/h`,
+		"--burst 0.5":                                   `--burst: must be from 1 to 1000000, not 0.5`,
+		"--phase 30s:limit=-1x":                         `--phase 30s:limit=-1x: "limit=-1x": must be a number from 0 to 1000000 before the x`,
 		"--workers 1.5":                                 `invalid argument "1.5" for "--workers" flag: must be a whole number such as 100`,
 		"--lose 40s --lose 90s":                         `--lose: must be above 0s and before the end of the run at 1m30s, such as 45s`,
 		"--duration 48h":                                `--duration: must be above 30s, where the figures begin to count, and at most 24h0m0s, such as 2m`,
