@@ -47,8 +47,8 @@ func newDatabase(t *testing.T) *database {
 	return &database{dir: dir, port: port}
 }
 
-// program returns a program of a server, which refuses to run as root.
-func program(ctx context.Context, name string, args ...string) *exec.Cmd {
+// serverProgram returns a program of a server, which refuses to run as root.
+func serverProgram(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, name, args...)
 	if os.Geteuid() == 0 {
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
@@ -62,11 +62,11 @@ func newPostgres(t *testing.T) *database {
 	require.NotEmpty(t, found, "Debian's package postgresql is missing")
 	d := newDatabase(t)
 	data := filepath.Join(d.dir, "data")
-	out, err := program(t.Context(), filepath.Join(filepath.Dir(found[0]), "initdb"), "-D", data, "-U", "test", "-A", "trust", "--no-sync").CombinedOutput()
+	out, err := serverProgram(t.Context(), filepath.Join(filepath.Dir(found[0]), "initdb"), "-D", data, "-U", "test", "-A", "trust", "--no-sync").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	d.ending = syscall.SIGINT // fast shutdown
 	d.begin = func(ctx context.Context) *exec.Cmd {
-		return program(ctx, found[0], "-D", data, "-p", d.port, "-h", "127.0.0.1", "-k", data, "-F")
+		return serverProgram(ctx, found[0], "-D", data, "-p", d.port, "-h", "127.0.0.1", "-k", data, "-F")
 	}
 	return d
 }
@@ -80,11 +80,11 @@ func newMariaDB(t *testing.T) *database {
 	require.FileExists(t, server, "Debian's package mariadb-server is missing")
 	d := newDatabase(t)
 	data := filepath.Join(d.dir, "data")
-	out, err := program(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal").CombinedOutput()
+	out, err := serverProgram(t.Context(), "mariadb-install-db", "--no-defaults", "--datadir="+data, "--auth-root-authentication-method=normal").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	d.ending = syscall.SIGTERM
 	d.begin = func(ctx context.Context) *exec.Cmd {
-		return program(ctx, server, "--no-defaults", "--datadir="+data, "--port="+d.port, "--bind-address=127.0.0.1", "--skip-grant-tables",
+		return serverProgram(ctx, server, "--no-defaults", "--datadir="+data, "--port="+d.port, "--bind-address=127.0.0.1", "--skip-grant-tables",
 			"--skip-networking=0", "--socket="+filepath.Join(d.dir, "socket"), "--pid-file="+filepath.Join(d.dir, "pid"))
 	}
 	return d

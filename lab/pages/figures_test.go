@@ -31,10 +31,10 @@ func TestDrainPointsOfTheModesPage(t *testing.T) {
 		"throttles":      func(p retry.Plan) int { return p.ThrottlingCost },
 		"other failures": func(p retry.Plan) int { return p.RetryCost },
 	} {
-		row := "| " + kind + " |"
+		cells := []any{kind}
 		for _, plan := range plans {
-			row += fmt.Sprintf(" %.1f %% |", 100*forecast.DrainPoint(plan, cost(plan)))
+			cells = append(cells, 100*forecast.DrainPoint(plan, cost(plan)))
 		}
-		require.Contains(t, page, "\n"+row+"\n")
+		require.Contains(t, page, fmt.Sprintf("\n| %s | %.1f %% | %.1f %% | %.1f %% | %.1f %% |\n", cells...))
 	}
 }

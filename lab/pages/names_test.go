@@ -240,17 +240,18 @@ func TestEveryExportedNameIsShownOrExplained(t *testing.T) {
 }
 
 // packageComment returns the text that godoc shows first.
-func packageComment(t *testing.T, folder string) (text string) {
+func packageComment(t *testing.T, folder string) string {
 	t.Helper()
+	var text strings.Builder
 	for _, path := range paths(t, ".go") {
 		if filepath.Dir(path) != folder || strings.HasSuffix(path, "_test.go") {
 			continue
 		}
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
 		require.NoError(t, err)
-		text += file.Doc.Text()
+		text.WriteString(file.Doc.Text())
 	}
-	return text
+	return text.String()
 }
 
 var (
