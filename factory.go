@@ -35,8 +35,8 @@ func Load(ctx context.Context, opts ...Option) (retry.Strategy, error) {
 // New builds a strategy from resolved settings. Each call returns a strategy with its own retry quotas and send rates.
 // New starts no goroutine.
 //
-// New returns the errors that [WithConfig] describes, and those of standard.New and adaptive.New for a field that is
-// out of range.
+// New returns the errors that [WithConfig] describes, those of standard.New and adaptive.New for a field that is out of
+// range, and one for nil settings.
 func New(settings *Settings, opts ...BuildOption) (retry.Strategy, error) {
 	return collect(opts).newStrategy(context.Background(), settings)
 }

@@ -33,7 +33,8 @@
 //
 // Embed a *Fake or a System and replace some of its methods. Do not embed a Clock, which hides the
 // methods WithTimeout and Await: the function WithTimeout calls the first, and Run sees a wait for
-// a send token or for retry quota only on a clock that has [Fake.Await].
+// a send token or for retry quota only on a clock that has [Fake.Await]. The deadline of
+// a context is compared with Now, so a System with another Now needs another WithTimeout too.
 package clock
 
 import (

@@ -43,7 +43,7 @@ import (
 	"github.com/awsretry/awsretry/retry"
 )
 
-// Mode is the retry mode. It decides which strategy is built. The empty Mode is invalid.
+// Mode is the retry mode, "standard" or "adaptive". It decides which strategy is built. The empty Mode is invalid.
 type Mode string
 
 // The two retry modes of AWS tools.
