@@ -227,4 +227,12 @@ func TestDebtLimitSaysSoAndCostsNothing(t *testing.T) {
 	require.NoError(t, play.Do(t.Context(), clk, s, retry.Operation{}, io.ErrUnexpectedEOF))
 	require.Equal(t, 14, s.Snapshot().Scopes[0].Debt)
 	require.NoError(t, s.RecordSuccess(next, retry.Result{}))
+
+	// A retry that wrote some entries of a batch has helped.
+	limit := s.Snapshot().Scopes[0].DebtLimit
+	require.Equal(t, 42, limit)
+	next = granted(t, s, play.Sent(t, s), errServer)
+	_, err = s.RefreshRetryToken(t.Context(), next, wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4})
+	require.NoError(t, err)
+	require.Equal(t, limit, s.Snapshot().Scopes[0].DebtLimit)
 }

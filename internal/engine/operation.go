@@ -190,10 +190,10 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	}
 	defer r.end()
 	r.judge(ctx, failure)
-	if r.made > 1 && r.found.verdict.Retryable() {
+	r.report(retry.Result{})
+	if r.made > 1 && r.found.verdict.Retryable() && r.wrote != r.made { // it has not helped
 		r.scope.Quota.Failed()
 	}
-	r.report(retry.Result{})
 	delay, refusal := r.decide(ctx)
 	if e.config.Observer != nil && (refusal == nil || delay > 0) {
 		r.tally.phase = backingOff

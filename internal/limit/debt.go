@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/awsretry/awsretry/clock"
 )
 
 const (
@@ -19,43 +21,46 @@ const (
 // limit is one retry at first. Each success with a quota that is not full, or after a retry, adds one; each retry that
 // fails takes six.
 type debtLimit struct {
-	step  int64        // what a retry costs: the least limit
-	limit atomic.Int64 // less step
+	step  int64 // what a retry costs: the least limit
+	most  int64 // the largest one: all that a quota can lack, and one retry
+	limit atomic.Int64
 	top   atomic.Int64 // the most tokens that a retry has found, or the first ones
+	clock clock.Clock
 	start time.Time
 	free  atomic.Int64 // when debtFree ends, since start; long ago at first
 }
 
-func newDebtLimit(step int, tokens int64, start time.Time) *debtLimit {
-	d := &debtLimit{step: int64(step), start: start}
+// newDebtLimit returns the limit of a quota with so many tokens. No sum of its numbers overflows.
+func newDebtLimit(step int, capacity, tokens int64, start time.Time, clk clock.Clock) *debtLimit {
+	d := &debtLimit{step: min(int64(step), maxAmount), clock: clk, start: start}
+	d.most = min(capacity, maxAmount) + d.step
+	d.limit.Store(d.step)
 	d.top.Store(tokens)
 	d.free.Store(math.MinInt64 / 2)
 	return d
 }
 
 // refuses reports whether a quota with so many tokens pays for no retry at this cost.
-func (d *debtLimit) refuses(tokens, cost int64, now time.Time) bool {
-	left := d.free.Load() - int64(now.Sub(d.start))
-	return d.top.Load()-tokens > d.most()-cost && (left <= 0 || left > int64(debtFree))
+func (d *debtLimit) refuses(tokens, cost int64) bool {
+	left := d.free.Load() - int64(d.clock.Now().Sub(d.start))
+	return d.top.Load()-tokens > d.limit.Load()-cost && (left <= 0 || left > int64(debtFree))
 }
 
-func (d *debtLimit) most() int64 { return d.step + d.limit.Load() }
-
 // charge notes that a retry has found so many tokens.
-func (d *debtLimit) charge(tokens int64, now time.Time) {
+func (d *debtLimit) charge(tokens int64) {
 	for top := d.top.Load(); tokens >= top; top = d.top.Load() {
 		if d.top.CompareAndSwap(top, tokens) {
-			d.free.Store(int64(now.Sub(d.start) + debtFree))
+			d.free.Store(int64(d.clock.Now().Sub(d.start) + debtFree))
 			return
 		}
 	}
 }
 
-// add raises the limit by so many retries, up to all that a quota can lack and one retry more.
-func (d *debtLimit) add(retries, capacity int64) {
+// add raises the limit by so many retries.
+func (d *debtLimit) add(retries int64) {
 	for {
 		was := d.limit.Load()
-		next := min(max(was+retries*d.step, 0), capacity)
+		next := min(max(was+retries*d.step, d.step), d.most)
 		if next == was || d.limit.CompareAndSwap(was, next) {
 			return
 		}

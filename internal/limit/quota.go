@@ -19,11 +19,10 @@ type Quota struct {
 	tokens   atomic.Int64
 	lent     atomic.Uint64 // see Lend: Loans in the upper half, Debt in the lower
 	owed     atomic.Int64  // of a pool, see Owe
-	debt     *debtLimit    // nil if there is none
 	pool     *Quota        // or nil
 	line     *Line         // of the callers that wait for tokens; nil if none may wait
 	refill   *growth       // nil if time brings no tokens
-	clock    clock.Clock
+	limit    *debtLimit    // nil if there is none
 }
 
 // perLoan is the debt for a retry without tokens: what a retry costs in the AWS SDKs.
@@ -63,14 +62,14 @@ func PoolOf(capacity, retryCost int, waits bool) QuotaConfig {
 
 // NewQuota returns a quota on the given clock. Its refill, if any, counts from start.
 func NewQuota(config QuotaConfig, start time.Time, clk clock.Clock) *Quota {
-	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool, clock: clk}
+	q := &Quota{capacity: int64(max(config.Capacity, 0)), pool: config.Pool}
 	q.tokens.Store(min(max(int64(config.Initial), 0), q.capacity))
 	if config.Refill > 0 {
-		q.refill = &growth{rate: min(float64(config.Refill), math.MaxFloat64)}
+		q.refill = &growth{rate: min(float64(config.Refill), math.MaxFloat64), clock: clk}
 		q.refill.since = q.refill.time.At(start)
 	}
 	if config.DebtStep > 0 {
-		q.debt = newDebtLimit(config.DebtStep, q.tokens.Load(), start)
+		q.limit = newDebtLimit(config.DebtStep, q.capacity, q.tokens.Load(), start, clk)
 	}
 	switch {
 	case q.pool != nil && q.pool.line != nil:
@@ -85,8 +84,8 @@ func NewQuota(config QuotaConfig, start time.Time, clk clock.Clock) *Quota {
 // a refund; nil if neither could pay, and then nothing has changed. No caller is served past those who wait: for this
 // quota, and in the case of the pool for any that shares it. A negative cost counts as 0.
 func (q *Quota) Charge(cost int) (payer *Quota) {
-	if q != nil && q.debt != nil {
-		q.debt.charge(q.tokens.Load(), q.clock.Now())
+	if q != nil && q.limit != nil {
+		q.limit.charge(q.tokens.Load())
 	}
 	if q == nil || q.Waiting() == 0 && q.take(cost) {
 		return q
@@ -97,28 +96,28 @@ func (q *Quota) Charge(cost int) (payer *Quota) {
 // Limits reports whether the quota lacks too many tokens for a retry at this cost, also one that the pool would pay. What was
 // lent does not count, because it has a bound of its own.
 func (q *Quota) Limits(cost int) bool {
-	return q.debt != nil && q.debt.refuses(int64(q.Available()), int64(cost), q.clock.Now())
+	return q.limit != nil && q.limit.refuses(int64(q.Available()), int64(cost))
 }
 
 // DebtLimit returns how many tokens the quota may lack after it has paid for a retry; 0 without a limit.
 func (q *Quota) DebtLimit() int {
-	if q.debt == nil {
+	if q.limit == nil {
 		return 0
 	}
-	return int(q.debt.most())
+	return int(min(q.limit.limit.Load(), math.MaxInt))
 }
 
 // Helped notes a success after a retry, or with a quota that is not full, and Failed a retry that failed, see Limits.
 func (q *Quota) Helped() {
-	if q.debt != nil {
-		q.debt.add(1, q.capacity)
+	if q.limit != nil {
+		q.limit.add(1)
 	}
 }
 
 // Failed is described at Helped.
 func (q *Quota) Failed() {
-	if q.debt != nil {
-		q.debt.add(-perFailure, q.capacity)
+	if q.limit != nil {
+		q.limit.add(-perFailure)
 	}
 }
 
@@ -284,7 +283,7 @@ func (q *Quota) advance() {
 	if g == nil {
 		return
 	}
-	reading := q.clock.Now()
+	reading := g.clock.Now()
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	now, whole := g.time.At(reading), q.capacity
@@ -301,7 +300,8 @@ func (q *Quota) advance() {
 // growth is what time brings to a quota. It counts the tokens from when the quota was last full, so that a
 // slow refill is not rounded away, and no sum of fractions rounds at each call.
 type growth struct {
-	rate float64 // tokens per second, finite
+	rate  float64 // tokens per second, finite
+	clock clock.Clock
 
 	mu    sync.Mutex // guards what follows
 	time  instant.Forward
@@ -328,7 +328,7 @@ func (a account) Take(now time.Time, cost float64) (time.Time, bool) {
 	case a.refill == nil:
 		return time.Time{}, false
 	default:
-		now = a.clock.Now() // as the refill reads it
+		now = a.refill.clock.Now() // as the refill reads it
 		return now.Add(a.refill.until(now, int64(cost)-int64(a.Available()))), false
 	}
 }

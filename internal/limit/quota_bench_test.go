@@ -10,6 +10,8 @@ func BenchmarkQuota(b *testing.B) {
 	config := limit.QuotaConfig{Capacity: 500, Initial: 500}
 	refilling := config
 	refilling.Refill = 1
+	limited := config
+	limited.DebtStep = 5
 	cases := []struct {
 		name   string
 		config limit.QuotaConfig
@@ -17,6 +19,7 @@ func BenchmarkQuota(b *testing.B) {
 	}{
 		{"case=take-refund", config, takeAndRefund},
 		{"case=take-refund-refilling", refilling, takeAndRefund},
+		{"case=take-refund-limited", limited, takeAndRefund},
 		{"case=refund-on-full", config, func(q *limit.Quota) { q.Refund(1) }},
 	}
 	for _, c := range cases {
@@ -40,6 +43,10 @@ func BenchmarkQuota(b *testing.B) {
 }
 
 func takeAndRefund(q *limit.Quota) {
-	q.Charge(5)
+	if !q.Limits(5) {
+		q.Charge(5)
+	}
 	q.Refund(5)
+	q.Helped()
+	q.Failed()
 }

@@ -22,7 +22,7 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 		pool := newQuota(limit.QuotaConfig{Capacity: room, Initial: inPool, Waits: true})
 		quotas := []*limit.Quota{pool}
 		for range 3 {
-			quotas = append(quotas, newQuota(limit.QuotaConfig{Capacity: room, Initial: initial, Pool: pool}))
+			quotas = append(quotas, newQuota(limit.QuotaConfig{Capacity: room, Initial: initial, Pool: pool, DebtStep: 6}))
 		}
 		var all sync.WaitGroup
 		var granted, refused, pooled atomic.Int64
@@ -45,6 +45,12 @@ func TestQuotaConcurrentSafe(t *testing.T) {
 					granted.Add(1)
 					_ = clock.System{}.Sleep(t.Context(), time.Duration(random.IntN(3))*time.Millisecond)
 					payer.Refund(cost)
+					if most := q.DebtLimit(); q.Limits(cost) && random.IntN(2) == 0 {
+						q.Failed()
+					} else {
+						q.Helped()
+						require.LessOrEqual(t, most, room+6)
+					}
 				}
 			})
 		}
