@@ -11,8 +11,8 @@ import (
 func TestSimulateRefusesBadFlags(t *testing.T) {
 	t.Parallel()
 	const few = "--calls 5 --limit 20 --offered 20 --seed 1 "
-	const variants = "must be standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
-		"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D"
+	const variants = "must be one of standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
+		"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D, timeout=D"
 	for args, want := range map[string]string{
 		"--phase 30s:limit=2x;burst=0.1;offered=9":      `--phase 30s:limit=2x;burst=0.1;offered=9: burst: must be from 1 to 1000000, not 0.1`,
 		"--phase 30s:latency=2s..1s":                    `--phase 30s:latency=2s..1s: latency: must be from 0s to 1h, with the shorter time first`,

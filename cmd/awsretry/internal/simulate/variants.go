@@ -94,6 +94,10 @@ func (v *variant) parse() error {
 	return nil
 }
 
+// parts are those of a --vs.
+const parts = "standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, min_delay=D, max_elapsed=D, " +
+	"quota_capacity=N, send_limit=RATE:BURST, deadline=D, timeout=D"
+
 func (v *variant) set(key, value string) (err error) {
 	switch key {
 	case "behavior", "retry_mode", "max_attempts", "max_backoff", "min_delay", "max_elapsed":
@@ -137,17 +141,15 @@ func (v *variant) set(key, value string) (err error) {
 		v.AttemptTimeout, err = positive(value)
 	default:
 		near := words.Near(key)
-		for known := range strings.FieldsSeq("standard adaptive cut-per-throttle debt-limit v2.0 v2.1 max_attempts=N max_backoff=D min_delay=D max_elapsed=D " +
-			"quota_capacity=N send_limit=RATE:BURST deadline=D timeout=D") {
-			name, _, _ := strings.Cut(known, "=")
+		for _, part := range strings.Split(parts, ", ") {
+			name, _, _ := strings.Cut(part, "=")
 			near.Add(name)
 		}
 		meant := ""
 		if best := near.Best(); len(best) > 0 {
 			meant = "; did you mean " + best[0] + "?"
 		}
-		return errors.New("must be standard, adaptive, cut-per-throttle, debt-limit, v2.0, v2.1, max_attempts=N, max_backoff=D, " +
-			"min_delay=D, max_elapsed=D, quota_capacity=N, send_limit=RATE:BURST, deadline=D or timeout=D" + meant)
+		return errors.New("must be one of " + parts + meant)
 	}
 	v.settings = append(v.settings, setting{Name: key, Value: value, Origin: v.place})
 	return err
