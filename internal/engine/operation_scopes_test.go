@@ -15,6 +15,7 @@ import (
 	"github.com/awsretry/awsretry/internal/sendrate"
 	"github.com/awsretry/awsretry/internal/testonly/play"
 	"github.com/awsretry/awsretry/modes/adaptive"
+	"github.com/awsretry/awsretry/modes/standard"
 	"github.com/awsretry/awsretry/ratelimit"
 	"github.com/awsretry/awsretry/retry"
 )
@@ -258,6 +259,20 @@ func begun(t *testing.T, s retry.Strategy, scope string) retry.Token {
 	token, err := s.AcquireInitialToken(t.Context(), retry.Operation{Scope: scope})
 	require.NoError(t, err)
 	return token
+}
+
+// What a scope that goes lacks counts against the limit on debt of the next one.
+func TestDebtLimitCountsWhatOtherScopesOwe(t *testing.T) {
+	t.Parallel()
+	s, clk := newStandard(t, func(c *standard.Config) { c.DebtLimit, c.MaxScopes = true, 1 })
+	for range 3 {
+		granted(t, s, sentIn(t, s, "a"), errServer)
+	}
+	clk.Advance(time.Second)
+	token := sentIn(t, s, "b")
+	require.Equal(t, 458, s.Snapshot().Scopes[1].Quota)
+	_, err := s.RefreshRetryToken(t.Context(), token, errServer)
+	require.ErrorIs(t, err, retry.ErrDebtLimit)
 }
 
 // sentIn returns the token of an attempt that was sent.

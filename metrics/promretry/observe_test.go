@@ -139,11 +139,11 @@ func TestOutcomesAndReasonsAreWords(t *testing.T) {
 	rule := fmt.Errorf("%w: %w", retry.ErrNotRetryable, errors.New("the body cannot be sent again"))
 	var events []retry.Event
 	for _, reason := range []error{
-		retry.ErrAttemptsExhausted, retry.ErrQuotaExhausted, retry.ErrQuotaExhausted, rule, errors.New("reason of a stranger"),
+		retry.ErrAttemptsExhausted, fmt.Errorf("%w: %w", retry.ErrQuotaExhausted, retry.ErrDebtLimit), retry.ErrQuotaExhausted, retry.ErrQuotaExhausted, rule, errors.New("reason of a stranger"),
 	} {
 		events = append(events, retry.Event{Reason: reason, Elapsed: time.Second})
 	}
-	words := []string{`="attempts"} 1`, `="other"} 1`, `="quota"} 2`, `="rule"} 1`}
+	words := []string{`="attempts"} 1`, `="debt_limit"} 1`, `="other"} 1`, `="quota"} 2`, `="rule"} 1`}
 	refused := series(t, observed(t, retry.RetryRefused, events...), "retries_refused_total")
 	ended := series(t, observed(t, retry.OperationEnded, events...), "call_duration_seconds_count")
 	for i, word := range words {
