@@ -79,7 +79,9 @@ func TestSimulationEndsWithItsContext(t *testing.T) {
 		}
 		return inner(p)
 	}
-	_, err := sim.Play(ctx, usual(), v, 1)
+	s := usual()
+	s.Duration = time.Hour // whose bins are longer than what is played
+	_, err := sim.Play(ctx, s, v, 1)
 	require.Equal(t, context.Canceled, err)
 	require.Less(t, last, 12*time.Second)
 	_, err = sim.Sweep(ctx, inStandardMode(standard.Config{}), 1, []float64{0.5})
