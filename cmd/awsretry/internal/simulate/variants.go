@@ -141,7 +141,7 @@ func (v *variant) set(key, value string) (err error) {
 		v.AttemptTimeout, err = positive(value)
 	default:
 		near := words.Near(key)
-		for _, part := range strings.Split(parts, ", ") {
+		for part := range strings.SplitSeq(parts, ", ") {
 			name, _, _ := strings.Cut(part, "=")
 			near.Add(name)
 		}
