@@ -70,8 +70,10 @@ func TestLintFixWritesWhatDiffShows(t *testing.T) {
 	for _, c := range []struct {
 		name, text, after, diff string
 	}{
-		{"config", "[prod] # c\nretry-mode = 'adaptive' # c\n", "[profile prod] # c\nretry_mode = adaptive # c\n",
-			"@@ -1 +1 @@\n-[prod]\n+[profile prod]\n@@ -2 +2 @@\n-retry-mode = 'adaptive'\n+retry_mode = adaptive\n"},
+		{
+			"config", "[prod] # c\nretry-mode = 'adaptive' # c\n", "[profile prod] # c\nretry_mode = adaptive # c\n",
+			"@@ -1 +1 @@\n-[prod]\n+[profile prod]\n@@ -2 +2 @@\n-retry-mode = 'adaptive'\n+retry_mode = adaptive\n",
+		},
 		{"credentials", "\uFEFF[prod]\naws_secret_access_key = '\n", "[prod]\naws_secret_access_key = '\n", "# UTF-8 in place of a byte-order mark\n"},
 	} {
 		dir := t.TempDir()

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestExplainToolsSaysWhatTheToolsRead(t *testing.T) {
 	var worlds []world
 	said := map[string][]string{}
 	for n := range cases {
-		w := written(t, filepath.Join(t.TempDir(), fmt.Sprint(n)), random)
+		w := written(t, filepath.Join(t.TempDir(), strconv.Itoa(n)), random)
 		reads := inExplain(t, program, w)
 		if len(reads) == 0 { // awsretry has refused the profile.
 			continue
@@ -75,14 +76,14 @@ func written(t *testing.T, dir string, random *rand.Rand) world {
 		"\r", "max_attempts = 3\r", "\uFEFF", "a = \xff", "[__proto__]",
 	}
 	for _, name := range [...]string{"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
-		text := lines[random.IntN(9)] + "\n"
+		chosen := []string{lines[random.IntN(9)]}
 		for range random.IntN(5) {
-			text += lines[random.IntN(len(lines))] + "\n"
+			chosen = append(chosen, lines[random.IntN(len(lines))])
 		}
 		if random.IntN(10) == 0 {
-			text = "\uFEFF" + text
+			chosen[0] = "\uFEFF" + chosen[0]
 		}
-		require.NoError(t, os.WriteFile(w[name], []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(w[name], []byte(strings.Join(chosen, "\n")+"\n"), 0o600))
 	}
 	for name, texts := range map[string][]string{
 		"AWS_PROFILE": {"x", "default", ""}, "AWS_DEFAULT_PROFILE": {"x", "gone"}, "AWS_RETRY_MODE": {"standard", "", "Adaptive"}, "AWS_MAX_ATTEMPTS": {"7", "", " 7", "010"},
@@ -96,13 +97,11 @@ func written(t *testing.T, dir string, random *rand.Rand) world {
 
 func (w world) shown(t *testing.T) string {
 	t.Helper()
-	text := fmt.Sprint(map[string]string(w))
-	for _, name := range [...]string{"AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"} {
-		data, err := os.ReadFile(w[name])
-		require.NoError(t, err)
-		text += fmt.Sprintf("\n%q", data)
-	}
-	return text
+	config, err := os.ReadFile(w["AWS_CONFIG_FILE"])
+	require.NoError(t, err)
+	credentials, err := os.ReadFile(w["AWS_SHARED_CREDENTIALS_FILE"])
+	require.NoError(t, err)
+	return fmt.Sprintf("%v\n%q\n%q", map[string]string(w), config, credentials)
 }
 
 // readBy returns what a tool reads in each world: mode/attempts, or that it refuses.
@@ -113,7 +112,7 @@ func readBy(t *testing.T, worlds []world, environment string, command ...string)
 		require.NoError(t, json.NewEncoder(&input).Encode(w))
 	}
 	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...) //nolint:gosec // One of ours.
-	cmd.Env, cmd.Stdin, cmd.Stderr = append(os.Environ(), environment), &input, os.Stderr
+	cmd.Env, cmd.Stdin, cmd.Stderr = append(cmd.Environ(), environment), &input, os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	for line := range bytes.Lines(out) {

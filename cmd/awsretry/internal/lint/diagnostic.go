@@ -64,11 +64,11 @@ func (d Diagnostic) String() string {
 	if d.File == "" {
 		return text
 	}
-	place := sharedfile.ShownPath(d.File)
-	for _, n := range [...]int{d.Line, d.Column} {
+	text = ": " + text
+	for _, n := range [...]int{d.Column, d.Line} {
 		if n > 0 {
-			place += ":" + strconv.Itoa(n)
+			text = ":" + strconv.Itoa(n) + text
 		}
 	}
-	return place + ": " + text
+	return sharedfile.ShownPath(d.File) + text
 }
