@@ -25,8 +25,8 @@ var (
 	ErrAttemptsExhausted = errors.New("retry: attempts exhausted")
 	// ErrQuotaExhausted means that the retry quota of the scope does not cover a retry.
 	ErrQuotaExhausted = errors.New("retry: retry quota exhausted")
-	// ErrDebtLimit is the Detail of an [ErrQuotaExhausted] that standard.Config.DebtLimit caused: the quota had tokens, but
-	// retries fail too often for one that already lacks so many.
+	// ErrDebtLimit is the Detail of an [ErrQuotaExhausted] that standard.Config.DebtLimit caused: the quota or the pool had
+	// the tokens, or the retry would have waited for them, but retries fail too often for a quota that already lacks so many.
 	ErrDebtLimit = errors.New("retry: debt limit")
 	// ErrMaxElapsed means that the next attempt would begin after the end of the operation,
 	// see [Operation.MaxElapsed], [Operation.NotAfter] and standard.Config.MaxElapsed.

@@ -151,7 +151,7 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 	} else if hint > o.engine.config.MaxFullHint {
 		wait, reason = 0, retry.ErrHintTooLong
 	}
-	limited := quota.Limits(cost)
+	limited, waits := quota.Limits(cost), o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity()
 	switch {
 	case reason == nil:
 		var payer *limit.Quota
@@ -163,7 +163,7 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 		case lent:
 			o.granted = grant{delay: delay, kind: kind, lent: true}
 			return delay, nil
-		case payer != nil, !limited && o.engine.config.MaxQuotaWait > 0 && cost <= quota.Capacity():
+		case payer != nil, !limited && waits:
 			o.granted = grant{delay: delay, kind: kind, cost: cost, payer: payer}
 			return delay, nil
 		}
@@ -173,7 +173,7 @@ func (o *operation) decide(ctx context.Context) (delay time.Duration, refusal *r
 		delay = bare
 	}
 	refusal = o.refusal(retry.Error{Reason: retry.ErrQuotaExhausted, Needed: cost})
-	if limited {
+	if limited && (waits || max(refusal.Available, refusal.Pool) >= cost) {
 		refusal.Detail = retry.ErrDebtLimit
 	}
 	if o.engine.config.BackoffWhenEmpty || o.op.LongPolling && o.engine.config.LongPollingSleeps {
@@ -276,7 +276,7 @@ func (o *operation) canceled(ctx context.Context) *retry.Error {
 // scope, but not for a failure that is not retryable, which comes back as it is.
 func (r *record) refuse(refusal *retry.Error) error {
 	r.granted.lacked = refusal.Needed > 0
-	final := refusal.Reason == retry.ErrNotRetryable //nolint:errorlint // the same value
+	final, detail := refusal.Reason == retry.ErrNotRetryable, refusal.Detail //nolint:errorlint // the same value
 	if r.scope.Err != nil && !final {
 		told := *refusal // which an observer may have
 		told.Detail = wire.Join(told.Detail, r.scope.Err)
@@ -284,8 +284,8 @@ func (r *record) refuse(refusal *retry.Error) error {
 	}
 	if r.engine.config.Observer != nil {
 		r.tally.reason = refusal.Reason
-		if final || refusal.Detail == retry.ErrDebtLimit { //nolint:errorlint // the same value
-			r.tally.reason = wire.Join(refusal.Reason, refusal.Detail) // with the rule that stopped a retry
+		if final || detail == retry.ErrDebtLimit { //nolint:errorlint // likewise
+			r.tally.reason = wire.Join(refusal.Reason, detail) // with the rule that stopped a retry
 		}
 		r.emit(retry.Event{Kind: retry.RetryRefused, Err: refusal.Last, Reason: r.tally.reason, Delay: refusal.Wait})
 	}

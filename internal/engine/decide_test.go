@@ -232,7 +232,55 @@ func TestDebtLimitSaysSoAndCostsNothing(t *testing.T) {
 	limit := s.Snapshot().Scopes[0].DebtLimit
 	require.Equal(t, 42, limit)
 	next = granted(t, s, play.Sent(t, s), errServer)
-	_, err = s.RefreshRetryToken(t.Context(), next, wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4})
+	next, err = s.RefreshRetryToken(t.Context(), next, wire.EntryError{Err: errThrottle, Throttled: 1, Entries: 4})
 	require.NoError(t, err)
 	require.Equal(t, limit, s.Snapshot().Scopes[0].DebtLimit)
+	_, err = s.RefreshRetryToken(t.Context(), next, wire.EntryError{Err: errServer, Entries: 4})
+	require.ErrorIs(t, err, retry.ErrAttemptsExhausted)
+	require.Equal(t, limit, s.Snapshot().Scopes[0].DebtLimit)
+}
+
+// Without its tokens a retry is refused as without the limit, unless it would wait for them.
+func TestDebtLimitIsTheReasonOnlyWhereItDecides(t *testing.T) {
+	t.Parallel()
+	for wait, want := range map[time.Duration]string{0: "quota", time.Hour: "debt_limit"} {
+		var outcome string
+		s, clk := newStandard(t, func(c *standard.Config) {
+			c.DebtLimit, c.MaxQuotaWait, c.QuotaCapacity, c.MaxAttempts = true, wait, new(20), 2
+			c.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) { outcome = e.Outcome() })
+		})
+		granted(t, s, play.Sent(t, s), errServer)
+		clk.Advance(time.Second)
+		refusal := play.Refusal(t, play.Do(t.Context(), clk, s, retry.Operation{}, errServer))
+		require.Equal(t, []int{6, 0, 14}, []int{refusal.Available, refusal.Pool, refusal.Needed})
+		require.Equal(t, want, outcome)
+		require.Equal(t, wait > 0, errors.Is(refusal, retry.ErrDebtLimit))
+	}
+}
+
+func TestDebtLimitIsALabelBesideAnImpossibleSendLimit(t *testing.T) {
+	t.Parallel()
+	var outcomes []string
+	s, clk := play.Adaptive(t, func(c *adaptive.Config) {
+		c.SendLimit = func(scope retry.ScopeKey) adaptive.SendLimit {
+			if scope.Scope == "orders" {
+				return adaptive.SendLimit{Ceiling: 0.001}
+			}
+			return adaptive.SendLimit{}
+		}
+		c.Standard.DebtLimit = true
+		c.Standard.Observer = retry.ObserverFunc(func(_ context.Context, e retry.Event) {
+			if e.Kind == retry.RetryRefused || e.Kind == retry.OperationEnded {
+				outcomes = append(outcomes, e.Outcome())
+			}
+		})
+	})
+	op := retry.Operation{Scope: "orders"}
+	require.ErrorIs(t, play.Do(t.Context(), clk, s, op, errServer, errServer, errServer), retry.ErrAttemptsExhausted)
+	clk.Advance(time.Second)
+	outcomes = nil
+	err := play.Do(t.Context(), clk, s, op, errServer)
+	require.ErrorIs(t, err, retry.ErrDebtLimit)
+	require.ErrorContains(t, err, "ceiling 0.001")
+	require.Equal(t, []string{"debt_limit", "debt_limit"}, outcomes)
 }

@@ -143,10 +143,9 @@ func (m *rules) fail(o *operation, f *failure, now time.Time, room time.Duration
 		cost = 0
 	}
 	if !covered && !pooled && !lent { // S09
-		if limited {
+		why = retry.ErrQuotaExhausted
+		if limited && (m.parts[scope]/tokenParts >= cost || shared && m.pool >= cost) { // S25
 			why = retry.ErrDebtLimit
-		} else {
-			why = retry.ErrQuotaExhausted
 		}
 		if m.config.BackoffWhenEmpty || o.op.LongPolling && m.v21() { // S15, S20
 			return delay, why

@@ -191,8 +191,10 @@ func (e *Engine) RefreshRetryToken(ctx context.Context, t retry.Token, failure e
 	defer r.end()
 	r.judge(ctx, failure)
 	r.report(retry.Result{})
-	if r.made > 1 && r.found.verdict.Retryable() && r.wrote != r.made { // it has not helped
-		r.scope.Quota.Failed()
+	if r.made > 1 && r.scope.Quota.DebtLimit() > 0 && r.found.verdict.Retryable() {
+		if batch, _ := wire.As[wire.EntryError](r.found.failure); batch.Entries == 0 { // it has not helped
+			r.scope.Quota.Failed()
+		}
 	}
 	delay, refusal := r.decide(ctx)
 	if e.config.Observer != nil && (refusal == nil || delay > 0) {
