@@ -13,6 +13,7 @@ type file struct {
 	*report
 	*sharedfile.File
 	found map[string]*kept // The findings by code.
+	last  *kept            // The one of found that was used last.
 	line  int32            // The number of the line at hand, or 0 for the file as a whole.
 	edits []edit           // The cures.
 

@@ -42,6 +42,7 @@ type reading struct {
 // kept holds the findings of one code about one file, one for each line: errors before warnings, and then those with
 // the smallest line.
 type kept struct {
+	code    string
 	list    []finding
 	dropped []int32 // The lines of the others. A line may be there several times.
 }
@@ -73,12 +74,13 @@ func (x *file) keep(d finding) {
 }
 
 func (x *file) findings(code string) *kept {
-	k := x.found[code]
-	if k == nil {
-		k = &kept{}
-		x.found[code] = k
+	if x.last == nil || x.last.code != code { // Of a million findings, most have the code of the one before.
+		if x.last = x.found[code]; x.last == nil {
+			x.last = &kept{code: code}
+			x.found[code] = x.last
+		}
 	}
-	return k
+	return x.last
 }
 
 // full reports whether no finding about the line at hand would be kept, and counts it then. It saves the message of most

@@ -54,7 +54,7 @@ func Fix(src config.Sources) (fixed []Fixed, err error) {
 		for i := range r.files {
 			x := &r.files[i]
 			again = x.apply() || again
-			x.found = map[string]*kept{}
+			x.found, x.last = map[string]*kept{}, nil
 		}
 	}
 	for i := range r.files {

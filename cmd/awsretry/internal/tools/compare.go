@@ -131,18 +131,18 @@ func (b *beside) trace(file int8, s *step) {
 	switch n := b.next[file]; {
 	case n == len(f.steps) || f.steps[n].offset != s.offset:
 		b.part(file, s.offset, step{}, *s)
-	case f.is(n, s):
+	case f.steps[n] == *s:
 		b.next[file], b.open[file] = n+1, false
 	default:
 		b.next[file]++
-		b.part(file, s.offset, f.step(n), *s)
+		b.part(file, s.offset, f.steps[n], *s)
 	}
 }
 
 // until goes over the steps of awsretry before a place. For the tool, nothing is there.
 func (b *beside) until(file int8, offset int32) {
 	for f := &b.files[file]; b.next[file] < len(f.steps) && f.steps[b.next[file]].offset < offset; b.next[file]++ {
-		s := f.step(b.next[file])
+		s := f.steps[b.next[file]]
 		b.part(file, s.offset, s, step{})
 	}
 }

@@ -10,31 +10,10 @@ import (
 	"github.com/awsretry/awsretry/internal/sharedfile"
 )
 
-// ownStep is a step in few bytes, as a file may have millions.
-type ownStep struct {
-	offset, of int32
-	profile    int32 // The index of the profile.
-	kind       stepKind
-	setting    int8
-}
-
 // ownFile is how awsretry reads a file.
 type ownFile struct {
-	starts   []int32 // Where the lines start.
-	steps    []ownStep
-	profiles []string
-}
-
-// step returns a step.
-func (f *ownFile) step(i int) step {
-	s := f.steps[i]
-	return step{s.offset, s.kind, s.setting, s.of, f.profiles[s.profile]}
-}
-
-// is reports whether a step is the same as one of a tool.
-func (f *ownFile) is(i int, s *step) bool {
-	o := &f.steps[i]
-	return o.offset == s.offset && o.kind == s.kind && o.setting == s.setting && o.of == s.of && f.profiles[o.profile] == s.profile
+	starts []int32 // Where the lines start.
+	steps  []step
 }
 
 // line returns the number of the line that a place is in.
@@ -51,20 +30,19 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 	looks := pair.Look
 	for i := range files {
 		f := &files[i]
-		f.profiles = []string{""}
 		lines := 1 + strings.Count(pair.Files[i].Raw, "\n")
-		f.starts, f.steps = make([]int32, 1, lines), make([]ownStep, 0, lines)
+		f.starts, f.steps = make([]int32, 1, lines), make([]step, 0, lines)
 		for at := 0; len(f.starts) < lines; {
 			at += 1 + strings.IndexByte(pair.Files[i].Raw[at:], '\n')
 			f.starts = append(f.starts, int32(at))
 		}
-		above := int32(0)
+		above, profile := int32(0), ""
 		look := looks[i]
 		pair.Look[i] = func(at *sharedfile.Pass) {
-			s := ownStep{offset: f.starts[at.Number-1], profile: int32(len(f.profiles) - 1)}
+			s := step{offset: f.starts[at.Number-1]}
 			switch at.Kind {
 			case sharedfile.Header:
-				s.kind, s.profile = header, f.enter(ownProfile(i, at))
+				s.kind, profile = header, ownProfile(i, at)
 			case sharedfile.PropertyLine:
 				s.kind, above = property, s.offset
 				s.setting = int8(settingOf(sharedfile.RetryKey(at.Property.Key)) + 1)
@@ -72,11 +50,12 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 				s.kind, s.of = part, above
 			case sharedfile.Malformed:
 				if s.kind = skipped; at.Text[0] == '[' {
-					s.kind, s.profile = header, f.enter("")
+					s.kind, profile = header, ""
 				}
 			case sharedfile.Skipped:
 				s.kind = skipped
 			}
+			s.profile = profile
 			f.steps = append(f.steps, s)
 			if look != nil {
 				look(at)
@@ -102,14 +81,6 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 		}
 	}
 	return r
-}
-
-// enter returns the index of the profile of a section that begins.
-func (f *ownFile) enter(name string) int32 {
-	if f.profiles[len(f.profiles)-1] != name {
-		f.profiles = append(f.profiles, name)
-	}
-	return int32(len(f.profiles) - 1)
 }
 
 func ownProfile(file int, at *sharedfile.Pass) string {
