@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"errors"
 	"strconv"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
@@ -21,17 +20,6 @@ func (s Severity) String() string { return [...]string{"warning", "error"}[min(s
 
 // MarshalText returns the severity as text.
 func (s Severity) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
-
-// UnmarshalText reads what MarshalText writes, and refuses any other text.
-func (s *Severity) UnmarshalText(text []byte) error {
-	for _, known := range [...]Severity{SeverityWarning, SeverityError} {
-		if string(text) == known.String() {
-			*s = known
-			return nil
-		}
-	}
-	return errors.New("no severity: " + sharedfile.Quote(string(text)))
-}
 
 // Diagnostic is one finding about settings or files. Its JSON form is stable.
 type Diagnostic struct {

@@ -233,8 +233,8 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	r.sections()
 	r.pair.Files[0].Sections, r.pair.Files[1].Sections = nil, nil // They are large.
 	t.Differences(true, false, r.differs)
-	for _, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
-		name := variableOf(key)
+	for i, key := range [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts} {
+		name := variables()[i]
 		if text, _ := r.pair.Lookup(name); !sharedfile.IsBlank(text) {
 			r.judged(config.ValueError{Origin: config.Origin{Kind: environment, Name: name}, Key: key, Raw: text, Err: refused(key, text)}, true)
 		}

@@ -31,14 +31,6 @@ func variables() []string {
 	}
 }
 
-// variableOf returns the variable of a setting.
-func variableOf(key string) string {
-	if key == sharedfile.RetryMode {
-		return sharedfile.EnvRetryMode
-	}
-	return sharedfile.EnvMaxAttempts
-}
-
 // judge returns what is odd about a value, without its place. wins says whether it counts, or would if it were
 // accepted.
 func (r *report) judge(v config.ValueError, wins bool) (d Diagnostic) {
