@@ -116,7 +116,10 @@ func TestLintFixWritesWhatDiffShows(t *testing.T) {
 		require.NoError(t, err)
 		require.Len(t, files, 2)
 	}
-	_, errs, status := invoke(t, config.Sources{}, "lint", "--fix", "--json")
+	_, errs, status := invoke(t, world(nil, nil), "lint", "--diff", "/nothing")
+	require.Equal(t, exitBad, status)
+	require.Contains(t, errs, "/nothing")
+	_, errs, status = invoke(t, config.Sources{}, "lint", "--fix", "--json")
 	require.Equal(t, exitUsage, status)
 	require.Contains(t, errs, "--diff and --fix print text")
 	require.Equal(t, exitBad, run(t.Context(), []string{"lint", "--fix", "--config-file", "-"}, system{

@@ -34,7 +34,8 @@ type edit struct {
 	adds     bool   // It is not there before.
 }
 
-// Fix returns the files that have cures. The error is that of [Files].
+// Fix returns the files that have cures. The error is a [*config.UnreadableError] for a file that code named and that
+// cannot be read, or is missing, and for any file above 4 MiB.
 func Fix(src config.Sources) (fixed []Fixed, err error) {
 	r := report{fixing: true}
 	if err := r.open(src); err != nil {
@@ -44,6 +45,9 @@ func Fix(src config.Sources) (fixed []Fixed, err error) {
 	var before [2]string
 	for i := range r.files {
 		x := &r.files[i]
+		if x.Err != nil && x.ByCode {
+			return nil, &config.UnreadableError{Kind: x.Kind, File: x.Path, Err: x.Err}
+		}
 		x.decode()
 		before[i] = x.Data
 	}
