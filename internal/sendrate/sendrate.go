@@ -270,7 +270,12 @@ func (s *SendRate) Lift(now time.Time, cost float64) {
 	}
 }
 
-func (s *SendRate) limit() float64 { return max(max(s.capacity, s.lifted)-s.leaving, 0) }
+func (s *SendRate) limit() float64 {
+	if s.leaving == 0 { // nearly always
+		return max(s.capacity, s.lifted)
+	}
+	return max(max(s.capacity, s.lifted)-s.leaving, 0)
+}
 
 // Granted is for [limit.Departures]: a token of a known limit keeps its place in the bucket until its attempt has left, so
 // that the next one is paced from there.
