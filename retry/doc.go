@@ -39,7 +39,7 @@
 //   - Token.Wait waits for backoff, quota and send rate. Token.WithoutDelay leaves the backoff to a
 //     loop that sleeps it itself.
 //   - Token.Context makes the context of an attempt, for AttemptFrom, Once and [LoopNested].
-//   - [LimitAttempt] ends an attempt by an [AttemptTimeout]. [CheckTimeout] refuses one that is out of
+//   - [LimitAttempt] makes an [AttemptLimit], which ends an attempt by an [AttemptTimeout]. [CheckTimeout] refuses one out of
 //     range, and [TimeoutOf] asks a [TimeoutFunc] before the first attempt waits.
 //   - An attempt that did not return is recorded with [ErrAborted]. [ErrForeignToken] and
 //     [ErrTokenUsed] say that the loop misused a token.
