@@ -35,7 +35,7 @@
 // A program that cannot use Do calls the methods of [Strategy] as Do does: acquire a [Token],
 // wait for it, make the attempt, then end the operation or ask for the next token.
 //
-//   - [CheckStrategy] refuses a strategy that is nil or wraps nil.
+//   - [CheckStrategy] refuses a strategy that is nil or wraps nil, with [ErrNoStrategy].
 //   - Token.Wait waits for backoff, quota and send rate. Token.WithoutDelay leaves the backoff to a
 //     loop that sleeps it itself.
 //   - Token.Context makes the context of an attempt, for AttemptFrom, Once and [LoopNested].
