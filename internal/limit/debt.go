@@ -8,11 +8,14 @@ import (
 	"github.com/awsretry/awsretry/clock"
 )
 
+// Both numbers are a choice between the rows of the table of storms in docs/modes.md, which were played with others too.
 const (
 	// debtFree is how long no debt is too large after a retry that found as many tokens as ever, because calls that begin together
-	// fail together.
+	// fail together. Without it 3.0 % of the calls of new processes fail in bursts of 20 where a fifth of the attempts fails, not
+	// 0.8 %. With three seconds a storm of a thousand processes takes 168 s, not 101 s.
 	debtFree = time.Second
-	// perFailure is how many successes one retry that fails outweighs.
+	// perFailure is how many successes one retry that fails outweighs. With three, the second storm takes 245 s, not 159 s. With
+	// twelve, 1.6 % of the calls of those bursts fail in a process that goes on, not 0.9 %.
 	perFailure = 6
 )
 

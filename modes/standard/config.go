@@ -114,13 +114,16 @@ type Config struct {
 	// operations sleep, and only in [retry.V21].
 	BackoffWhenEmpty bool
 	// DebtLimit lets a quota that lacks tokens pay for further retries only while retries help, so that many small
-	// processes, each with a quota of its own, do not keep a service down after an outage. It grants fewer retries than the
-	// AWS SDKs.
+	// processes, each with a quota of its own, do not keep a service down after an outage. While retries fail, it grants
+	// fewer than the AWS SDKs.
 	//
-	// A quota may lack the cost of one retry. Each success after a retry adds one to that, and so does each first-attempt
-	// success while tokens lack; each retry that fails takes six, down to the first. In the second after a retry from a
-	// full quota, nothing is refused. A refusal is a [retry.ErrQuotaExhausted] with the Detail [retry.ErrDebtLimit]. It takes
-	// no tokens, from the pool neither, and waits for none. A retry after a lost connection may still be lent.
+	// At first a quota may lack what the dearest retry costs. Each success after a retry, and each first-attempt success
+	// while tokens lack, allows as much again, up to QuotaCapacity and one retry. Each retry that fails takes six times as
+	// much, down to the first. For a second after a retry from a full quota, nothing is refused. The DebtLimit of a
+	// [retry.ScopeSnapshot] shows the limit in tokens.
+	//
+	// A refusal is a [retry.ErrQuotaExhausted] with the Detail [retry.ErrDebtLimit]. It takes no tokens from quota or pool,
+	// and waits for none. A retry after a lost connection may still be lent.
 	DebtLimit bool
 	// NoQuota switches the retry quota off: retries cost nothing, so none is refused for lack of
 	// tokens, however many fail. Quotas and pool then stay full in snapshots and events, and the
