@@ -136,7 +136,11 @@ func (e *Error) numbers() []string {
 		numbers = append(numbers, e.Elapsed.String())
 	}
 	if e.Needed > 0 {
-		numbers = append(numbers, fmt.Sprintf("%d of %d quota tokens", e.Available, e.Needed))
+		form := "%d of %d quota tokens"
+		if e.Available >= e.Needed { // it is not they that lack
+			form = "%d quota tokens, %d needed"
+		}
+		numbers = append(numbers, fmt.Sprintf(form, e.Available, e.Needed))
 		if e.Pool > 0 {
 			numbers = append(numbers, fmt.Sprintf("%d in the pool", e.Pool))
 		}

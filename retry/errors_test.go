@@ -38,6 +38,9 @@ func TestErrorSaysThatTheClientGaveUpWhyAndWhere(t *testing.T) {
 		"retry quota exhausted: last error: status (0 attempts, 1 poll, 0 of 1 quota tokens, 2s asked for by the server)": {
 			Reason: retry.ErrQuotaExhausted, Polls: 1, Needed: 1, Last: errServer, Hint: 2 * time.Second,
 		},
+		"retry quota exhausted: debt limit: last error: status (1 attempt, 486 quota tokens, 14 needed)": {
+			Reason: retry.ErrQuotaExhausted, Detail: retry.ErrDebtLimit, Attempts: 1, Available: 486, Needed: 14, Last: errServer,
+		},
 		"attempts exhausted: last error: status (3 attempts of 3)": exhausted,
 		"attempts exhausted: last error: status (3 attempts)":      &unknown,
 		"wait would end after the caller's deadline: last error: status (1 attempt, 2s to wait)": {
