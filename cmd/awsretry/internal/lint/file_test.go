@@ -97,7 +97,7 @@ func TestLintNamesTheToolsThatReadALineDifferently(t *testing.T) {
 		"key twice, once before a colon":        {config: "[default]\nmax_attempts: 5 = 1\nmax_attempts = 2\n", want: []string{"3 " + python}},
 		"two keys before a colon":               {config: "[default]\na: b = 1\na: c = 2\n", want: []string{"3 " + python}},
 		// Headers.
-		"[DEFAULT] twice":                                   {config: "[DEFAULT]\na = 1\n[DEFAULT]\nb = 1\nmax_attempts = 5\n"},
+		"[DEFAULT] twice":                                   {config: "[DEFAULT]\na = 1\n[DEFAULT]\nb = 1\nmax_attempts = 5\n", want: []string{"1 " + onlyGo}},
 		"one profile, two headers":                          {config: "[profile dev]\na = 1\n[profile \"dev\"]\na = 2\n", want: []string{"3 " + onlyGo}},
 		"[default] before [profile default]":                {config: "[default]\na = 1\n[profile default]\nb = 1\n"},
 		"[default] before [profile default] without values": {config: "[default]\nmax_attempts = 5\n[profile default]\ns3 =\na: b\n", want: []string{"2 " + onlyJS}},
@@ -235,6 +235,7 @@ func TestLintNamesEveryToolThatReadsAFileDifferently(t *testing.T) {
 	names := map[string]string{"go": "aws-sdk-go-v2", "boto": "botocore", "cli2": "aws-cli", "js": "js"}
 	otherReasons := map[string]string{
 		"source_profile with retry settings": "aws-sdk-go-v2 misses the credentials of the other profile",
+		"[DEFAULT]":                          "aws-sdk-go-v2 finds a profile of that name",
 	}
 	for source, file := range vectors.Load[vectors.ToolsTable](t, "tools-table.json") {
 		for _, c := range file.Cases {

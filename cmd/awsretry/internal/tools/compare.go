@@ -252,8 +252,10 @@ func (b *beside) named(its, ours selected) {
 
 // profiles compares all profiles, without the variables.
 func (b *beside) profiles() {
-	if b.elsewhere == [2]bool{} && b.its.refuse != nil { // It would refuse any other profile too.
-		b.refuse(*b.its.refuse, "the file")
+	if b.elsewhere == [2]bool{} && b.its.refuse != nil { // It refuses any profile.
+		if b.refusals || b.ownUses() {
+			b.refuse(*b.its.refuse, "the file")
+		}
 		return
 	}
 	for name := range b.own.profiles {
@@ -266,6 +268,17 @@ func (b *beside) profiles() {
 	}
 }
 
+// ownUses reports whether awsretry accepts a profile of the files, or starts without one.
+func (b *beside) ownUses() bool {
+	var none [2]value
+	for name := range b.own.profiles {
+		if ownJudge(b.own, name, &none).state != refused {
+			return true
+		}
+	}
+	return b.own.profiles[sharedfile.DefaultProfile] == nil
+}
+
 // isOfKind reports whether the name of a profile is that of a section of another kind.
 func isOfKind(name string) bool {
 	for _, kind := range [...]string{"profile", "sso-session", "services"} {
@@ -273,7 +286,7 @@ func isOfKind(name string) bool {
 			return true
 		}
 	}
-	return name == allSections
+	return false
 }
 
 func (b *beside) profile(name string) {

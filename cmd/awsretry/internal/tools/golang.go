@@ -29,11 +29,10 @@ type goValue struct {
 // isSource reports whether a key names where credentials come from.
 func isSource(key string) bool {
 	switch key {
-	case "source_profile", "credential_source", "credential_process", "web_identity_token_file",
-		"sso_session", "sso_region", "sso_account_id", "sso_role_name", "sso_start_url":
+	case "source_profile", "credential_source", "credential_process", "web_identity_token_file", "sso_session":
 		return true
 	}
-	return false
+	return slices.Contains(legacySSO(), key)
 }
 
 func readGoFile(file int8, text string, trace tracer) *goFile {
@@ -343,10 +342,24 @@ func (r *reading) goChain(name string, seen []string) *refusal {
 			return refuse("source_profile is a profile without credentials", "source_profile")
 		}
 	}
-	if session := text("sso_session"); session != "" && r.profiles["sso-session "+strings.TrimSpace(session)] == nil {
+	session, given := text("sso_session"), 0
+	for _, key := range legacySSO() {
+		if text(key) != "" {
+			given++
+		}
+	}
+	if given > 0 && given < len(legacySSO()) && session+source+text("credential_source")+text("web_identity_token_file") == "" && !p.hasKeys() {
+		return refuse("some of "+strings.Join(legacySSO(), ", ")+" are missing", legacySSO()...)
+	}
+	if session != "" && r.profiles["sso-session "+strings.TrimSpace(session)] == nil {
 		return refuse("sso_session has no section", "sso_session")
 	}
 	return nil
+}
+
+// legacySSO returns the keys of single sign-on without a session, which count together only.
+func legacySSO() []string {
+	return []string{"sso_start_url", "sso_region", "sso_account_id", "sso_role_name"}
 }
 
 func (p *profile) hasKeys() bool {
