@@ -90,7 +90,11 @@ func (p *pythonFile) line(line string, offset int32) {
 		p.further(text, offset)
 	} else {
 		p.level = indent
-		if end := strings.LastIndexByte(text, ']'); text[0] == '[' && end > 1 {
+		end := -1
+		if text[0] == '[' {
+			end = strings.LastIndexByte(text, ']')
+		}
+		if end > 1 {
 			s.kind = header
 			p.section(text[1:end], offset)
 		} else if p.current == nil {
