@@ -126,17 +126,17 @@ func (b *beside) read() {
 
 // trace holds a step of the tool beside those of awsretry.
 func (b *beside) trace(file int8, s *step) {
-	f := &b.files[file]
-	b.until(file, s.offset)
-	switch n := b.next[file]; {
-	case n == len(f.steps) || f.steps[n].offset != s.offset:
-		b.part(file, s.offset, step{}, *s)
-	case f.steps[n] == *s:
+	own := b.files[file].steps
+	if n := b.next[file]; n < len(own) && own[n].offset == s.offset && own[n] == *s {
 		b.next[file], b.open[file] = n+1, false
-	default:
-		b.next[file]++
-		b.part(file, s.offset, f.steps[n], *s)
+		return
 	}
+	b.until(file, s.offset)
+	n, mine := b.next[file], step{}
+	if n < len(own) && own[n].offset == s.offset {
+		b.next[file], mine = n+1, own[n]
+	}
+	b.part(file, s.offset, mine, *s)
 }
 
 // until goes over the steps of awsretry before a place. For the tool, nothing is there.
