@@ -142,3 +142,19 @@ func TestLintShowsNoSecretInAnyFormat(t *testing.T) {
 		require.Contains(t, out, "config", args)
 	}
 }
+
+// In a file of both kinds no header is a cure: each would be in the way of the other kind.
+func TestFixOfAFileWithTwoNames(t *testing.T) {
+	t.Parallel()
+	for _, link := range []func(string, string) error{os.Symlink, os.Link} {
+		dir := t.TempDir()
+		first, second := filepath.Join(dir, "config"), filepath.Join(dir, "credentials")
+		require.NoError(t, os.WriteFile(first, []byte("[profile a]\nMAX_ATTEMPTS = 5\n[b]\nregion = x\n"), 0o600))
+		require.NoError(t, link(first, second))
+		_, errs, _ := invoke(t, config.Sources{}, "lint", "--fix", "--config-file", first, "--credentials-file", second)
+		require.Empty(t, errs)
+		text, err := os.ReadFile(first)
+		require.NoError(t, err)
+		require.Equal(t, "[profile a]\nmax_attempts = 5\n[b]\nregion = x\n", string(text))
+	}
+}

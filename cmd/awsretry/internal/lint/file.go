@@ -68,7 +68,7 @@ func (x *file) look(at *sharedfile.Pass) {
 func (x *file) header(at *sharedfile.Pass) {
 	x.start = at.Number
 	switch name := x.misnamed(at.Header); {
-	case x.same(): // The lines of the section may have an effect in the other kind of file.
+	case x.same: // The lines of the section may have an effect in the other kind of file.
 	case at.Place.Profile, at.Header == sharedfile.DefaultProfile:
 		if at.Kept {
 			x.cureHeader(&at.Line, at.Place.Name, false)
@@ -97,7 +97,7 @@ func (x *file) misnamed(header string) string {
 
 // malformed reports a line that is skipped.
 func (x *file) malformed(l *sharedfile.Line) {
-	if x.same() && x.Kind == sharedfile.Credentials {
+	if x.same && x.Kind == sharedfile.Credentials {
 		return
 	}
 	d := x.skipped()

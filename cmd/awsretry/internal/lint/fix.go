@@ -63,7 +63,7 @@ func Fix(src config.Sources) (fixed []Fixed, err error) {
 	}
 	for i := range r.files {
 		x := &r.files[i]
-		if x.Data == before[i] && x.decoded == "" || i == 1 && r.same() {
+		if x.Data == before[i] && x.decoded == "" || i == 1 && r.same {
 			continue
 		}
 		f := Fixed{Path: x.Path, Before: x.Raw, After: x.Data, Decoded: x.decoded}

@@ -9,7 +9,9 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,6 +34,7 @@ type report struct {
 	values []Diagnostic // About values in no file.
 	files  [2]file
 	pair   *sharedfile.Pair
+	same   bool // The two files are one.
 	strict bool // Malformed lines are errors.
 	fixing bool // Cures are wanted.
 
@@ -54,7 +57,21 @@ func (r *report) open(src config.Sources) error {
 		r.files[i] = file{report: r, File: f, found: map[string]*kept{}, ignored: ignoredIn(f.Raw)}
 	}
 	r.variables = file{report: r, File: &sharedfile.File{}, found: map[string]*kept{}}
+	r.same = same(r.pair.Files[0].Path, r.pair.Files[1].Path, src.FS)
 	return nil
+}
+
+// same reports whether two paths lead to one file, which may have two names or a link.
+func same(a, b string, in fs.FS) bool {
+	if on, ok := in.(sharedfile.Machine); ok {
+		in = on.FS
+	}
+	if a == b || in != nil {
+		return a == b
+	}
+	one, err := os.Stat(a)
+	other, err2 := os.Stat(b)
+	return err == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // look prepares to look at the files while they are read.
@@ -63,9 +80,6 @@ func (r *report) look() {
 		r.pair.Look[i] = r.files[i].look
 	}
 }
-
-// same reports whether the two files are one.
-func (r *report) same() bool { return r.pair.Files[0].Path == r.pair.Files[1].Path }
 
 // sections adds the findings about the sections that were kept.
 func (r *report) sections() {

@@ -58,7 +58,7 @@ func (e *section) look(l *sharedfile.Line) {
 
 // property looks at a property of a profile.
 func (e *section) property(p sharedfile.Property, key string) {
-	if by, beaten := e.above[key]; beaten && !e.same() {
+	if by, beaten := e.above[key]; beaten && !e.same {
 		e.warn("shadowed-key", "%s of profile %s has no effect: %s:%d overrides it", key, sharedfile.Quote(e.Name), e.pair.Files[1].Path, by.Line)
 	}
 	if key != "" {
