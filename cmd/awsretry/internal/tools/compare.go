@@ -261,8 +261,8 @@ func (b *beside) profiles() {
 	for name := range b.own.profiles {
 		b.profile(name)
 	}
-	for name := range b.its.profiles {
-		if b.own.profiles[name] == nil && !isOfKind(name) {
+	for name, p := range b.its.profiles {
+		if b.own.profiles[name] == nil && (p.head.File == 1 || !isOfKind(name)) {
 			b.profile(name)
 		}
 	}
@@ -279,7 +279,7 @@ func (b *beside) ownUses() bool {
 	return b.own.profiles[sharedfile.DefaultProfile] == nil
 }
 
-// isOfKind reports whether the name of a profile is that of a section of another kind.
+// isOfKind reports whether the name of a profile of the config file is that of a section of another kind.
 func isOfKind(name string) bool {
 	for _, kind := range [...]string{"profile", "sso-session", "services"} {
 		if rest, ok := strings.CutPrefix(name, kind); ok && rest != "" && strings.IndexByte(" \t.", rest[0]) >= 0 {
