@@ -60,26 +60,27 @@ func TestTableIsThatOfTheReadme(t *testing.T) {
 	require.Equal(t, want, string(page), "go test -run Readme . -update")
 }
 
-// table has a promise in each row and a feature in each column: whether the one is played with the other, or why not.
+// table names the features, and has a promise in each row with the features that it is not played with, and why.
 func table() string {
 	var b strings.Builder
-	b.WriteString("\n| |")
-	for _, column := range columns() {
-		b.WriteString(" " + column.name + " |")
+	b.WriteString("\nThe features: ")
+	for i, column := range columns() {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(column.name)
 	}
-	b.WriteString("\n|---|" + strings.Repeat("---|", len(columns())) + "\n")
+	b.WriteString(".\n\n| promise | not played with |\n|---|---|\n")
 	for _, row := range rows() {
 		b.WriteString("| " + row.promise + " |")
+		separator := " "
 		for _, column := range columns() {
-			b.WriteString(" ")
 			if why := row.not[column.name]; why != "" {
-				b.WriteString(why)
-			} else {
-				b.WriteString("holds")
+				b.WriteString(separator + "**" + column.name + "**: " + why)
+				separator = "; "
 			}
-			b.WriteString(" |")
 		}
-		b.WriteString("\n")
+		b.WriteString(" |\n")
 	}
 	return b.String()
 }
