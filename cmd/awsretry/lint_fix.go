@@ -1,7 +1,10 @@
 package main
 
 import (
+	"cmp"
+	"errors"
 	"fmt"
+	"os"
 
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/files"
 	"github.com/awsretry/awsretry/cmd/awsretry/internal/lint"
@@ -42,9 +45,15 @@ func (c *call) showFixed(f lint.Fixed) {
 	}
 }
 
+var errChanged = errors.New("it has changed meanwhile; try again")
+
+// write writes a file unless it has changed since it was read: printing takes as long as a pager is open.
 func (c *call) write(f lint.Fixed) error {
 	if _, stream := c.streams[f.Path]; stream {
 		return sharedfile.ErrNotRegular
+	}
+	if now, err := os.ReadFile(f.Path); err != nil || string(now) != f.Before { // such as by a tool that renews credentials
+		return cmp.Or(err, errChanged)
 	}
 	return files.Replace(f.Path, []byte(f.After))
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"io"
 	"os"
@@ -157,4 +158,28 @@ func TestFixOfAFileWithTwoNames(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "[profile a]\nmax_attempts = 5\n[b]\nregion = x\n", string(text))
 	}
+}
+
+// writer is what a command prints to.
+type writer func(text []byte)
+
+func (w writer) Write(text []byte) (int, error) {
+	w(text)
+	return len(text), nil
+}
+
+func TestFixKeepsWhatWasWrittenMeanwhile(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "config")
+	write := func(text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write("[prod]\nregion = old\n")
+	var errs bytes.Buffer
+	status := run(t.Context(), []string{"lint", "--fix", path}, system{
+		in: strings.NewReader(""), errs: &errs, out: writer(func([]byte) { write("[prod]\nregion = new\n") }),
+	})
+	require.Equal(t, exitBad, status)
+	require.Equal(t, "awsretry lint: "+path+": cannot be fixed: it has changed meanwhile; try again\n", errs.String())
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "[prod]\nregion = new\n", string(text))
 }
