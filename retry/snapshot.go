@@ -39,8 +39,8 @@ type ScopeSnapshot struct {
 	// Debt is how many tokens the scope owes for retries that were lent after lost connections. Tokens pay it for which the
 	// full quota has no room. A quota with debts lends only to attempts that were sent before they began.
 	Debt int
-	// DebtLimit is how many tokens of its capacity the quota may lack after it has paid for a retry, see
-	// standard.Config.DebtLimit; 0 without that. Debt does not count.
+	// DebtLimit is how many of the most tokens that a retry has found the quota may lack after it has paid for another
+	// one, see standard.Config.DebtLimit; 0 without that. Debt does not count.
 	DebtLimit int
 	// StrainedCalls is how many operations have ended while the retry quota was not full, and
 	// RefusedCalls is how many of these have failed because it did not cover a retry. Neither grows
