@@ -188,7 +188,6 @@ func (e *section) cure(p sharedfile.Property) {
 	c, code := edit{line: e.line, old: p.Key, new: sharedfile.RetryKey(p.Key)}, codeReadDifferently
 	if c.new == "" {
 		c.new, c.adds, code = sharedfile.Lookalike(p.Key), true, codeMisspeltKey
-		c.target = e.Name + "\n" + c.new
 		isRetries := c.new == sharedfile.MaxAttempts && strings.Contains(sharedfile.ASCIILower(p.Key), "retr") // One less than attempts.
 		if c.new == "" || isRetries || e.continued || !e.Valid || refused(c.new, plain) != nil {
 			return
@@ -197,10 +196,15 @@ func (e *section) cure(p sharedfile.Property) {
 	if e.hides(code) {
 		return
 	}
+	c.target = e.Name + "\n" + c.new
 	if p.Key != c.new {
 		e.edits = append(e.edits, c)
 	}
 	if plain != p.Value && !e.continued && refused(c.new, plain) == nil && !e.hides(codeInvalidValue) {
-		e.edits = append(e.edits, edit{line: e.line, old: p.Value, new: plain, target: c.target})
+		quotes := edit{line: e.line, old: p.Value, new: plain}
+		if c.adds {
+			quotes.target = c.target
+		}
+		e.edits = append(e.edits, quotes)
 	}
 }

@@ -48,6 +48,7 @@ func TestFixOfLines(t *testing.T) {
 		"[default]\nmax_retries = 5\naws_max_retries = 4\n":        "", // One less than attempts.
 		"[default]\nretry-mode = adaptive\nretry_mode = x\n":       "", // The later one would count.
 		"[default]\nretry-mode = adaptive\nretrymode = standard\n": "",
+		"[default]\nmax_attempts = 5\nMAX_ATTEMPTS = 5\n":          "", // Python refuses two.
 		"[default]\nmax-attempts = many\n":                         "", // It would be an error.
 		"[default]\nmax-attempts = 5\n more\n":                     "",
 		"[default]\nmax_attempts = '5'\n more\n":                   "",
