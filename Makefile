@@ -110,7 +110,7 @@ redis: ## fetch redis-server into .bin for the tests of fleet, where there is ap
 	@lab/scripts/redis >/dev/null || { [ -z "$$CI" ] && echo 'the tests with redis-server are left out'; }
 
 .PHONY: servers
-servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes, adaptive mode with nginx, transactions with PostgreSQL and MariaDB, and what AWS tools read; six minutes
+servers: ## run the tests of fleet with redis-servers that fail in many ways and with 40 processes, adaptive mode with nginx, transactions with PostgreSQL and MariaDB, and what AWS tools read; five minutes
 	lab/scripts/redis
 	cd fleet && go test -count=1 -tags servers -parallel 8 -timeout 5m -p 1 ./servers ./example
 	lab/scripts/nginx
