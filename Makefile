@@ -70,11 +70,11 @@ check: ## run what continuous integration runs for every push; the default
 	+@lab/scripts/steps 2 $(MAKE) $(STEPS)
 
 .PHONY: quick
-quick: ## run the tests of the core, without the race detector; 21 s
+quick: ## run the tests of the core, without the race detector; 12 s
 	go test $(FRESH) ./...
 
 .PHONY: test
-test: ## run the tests of the modules that programs use, without the race detector; 49 s
+test: ## run the tests of the modules that programs use, without the race detector; 26 s
 	$(call in,$(RELEASED),go test -vet=off $(FRESH) ./...)
 
 .PHONY: race
