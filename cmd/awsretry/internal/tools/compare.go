@@ -18,6 +18,12 @@ type Difference struct {
 	Variable string // If it is not empty, the difference is about this variable and not about a file.
 	Tool     string
 	Text     string // What the tool makes of the line or variable, why, and what to do.
+
+	at int32 // Where the line starts for the tool.
+}
+
+func (d Difference) compare(other Difference) int {
+	return cmp.Or(cmp.Compare(d.File, other.File), cmp.Compare(d.at, other.at), cmp.Compare(d.Text, other.Text))
 }
 
 // Comparison holds the readings of the tools beside that of awsretry.
@@ -43,7 +49,7 @@ func Open(src config.Sources, pair *sharedfile.Pair) *Comparison {
 // profile.
 func (c *Comparison) Differences(every, refusals bool, report func(Difference)) {
 	for _, t := range all() {
-		b := &beside{Comparison: c, tool: t, report: report, refusals: refusals, found: map[Place]placed{}}
+		b := &beside{Comparison: c, tool: t, report: report, refusals: refusals, found: map[Place]Difference{}}
 		b.read()
 		if every {
 			b.profiles()
@@ -51,8 +57,8 @@ func (c *Comparison) Differences(every, refusals bool, report func(Difference)) 
 			b.profile(own().selects(c.env).name)
 		}
 		b.selection()
-		for _, d := range slices.SortedFunc(maps.Values(b.found), placed.compare) {
-			report(d.Difference)
+		for _, d := range slices.SortedFunc(maps.Values(b.found), Difference.compare) {
+			report(d)
 		}
 	}
 }
@@ -63,12 +69,12 @@ func (c *Comparison) OfSDK(key, profile, variable string) (text string, ok bool)
 	i := settingOf(key)
 	if variable != "" {
 		given, _ := c.env.lookup(variable)
-		return goText(i, value{text: given}, 10)
+		return goText(i, value{Place: Place{File: nowhere}, text: given})
 	}
 	b := &beside{Comparison: c, tool: all()[0]}
 	b.read()
 	if p := b.its.profiles[profile]; p != nil && p.values[i].set {
-		return goText(i, p.values[i], 0)
+		return goText(i, p.values[i])
 	}
 	return "", b.its.refuse == nil
 }
@@ -79,7 +85,7 @@ type beside struct {
 	tool
 	report   func(Difference)
 	refusals bool
-	found    map[Place]placed // What is to be reported, by its reason.
+	found    map[Place]Difference // What is to be reported, by its reason.
 
 	*view
 	next [2]int // The next step of awsretry.
@@ -107,19 +113,14 @@ func (b *beside) read() {
 	if b.empty {
 		b.python = b.view
 	}
-	var texts [2]string
-	texts, b.elsewhere = b.opens(b.env, b.pair, func(path string) string {
-		src := sharedfile.Sources(b.src)
-		src.ConfigFile, src.CredentialsFile = path, path
-		return sharedfile.Open(src).Files[0].Raw
-	})
+	texts := b.opens()
 	b.its = b.tool.read(texts, b.trace)
 	for file := range int8(2) {
 		if b.its.refuse == nil && b.its.dropped[file] == nil {
 			b.until(file, int32(len(texts[file])))
 		}
 		if b.name == Go && errors.Is(b.pair.Files[file].Err, sharedfile.ErrDirectory) {
-			b.its.refuse = &refusal{Place{file, 0}, "it is a directory", "name a file"}
+			b.its.refuse = &refusal{Place{File: file}, "it is a directory", "name a file"}
 		}
 	}
 }
@@ -164,7 +165,7 @@ func (b *beside) selection() {
 	}
 	if !ours.differs(its) {
 		if b.refusals && b.its.refuse != nil {
-			b.refuse(*b.its.refuse, "the file")
+			b.refuse(b.its.refuse, "the file")
 		}
 		return
 	}
@@ -193,7 +194,7 @@ func (b *beside) variables(values [2]value) (differ bool) {
 	for i, v := range values {
 		var only [2]value
 		only[i] = v
-		its, ours := b.judge(empty, name, &only), ownJudge(empty, name, &only)
+		its, ours := b.judge(empty, name, only), own().judge(empty, name, only)
 		if !v.set || !its.differs(ours) {
 			continue
 		}
@@ -254,7 +255,7 @@ func (b *beside) named(its, ours selected) {
 func (b *beside) profiles() {
 	if b.elsewhere == [2]bool{} && b.its.refuse != nil { // It refuses any profile.
 		if b.refusals || b.ownUses() {
-			b.refuse(*b.its.refuse, "the file")
+			b.refuse(b.its.refuse, "the file")
 		}
 		return
 	}
@@ -270,9 +271,8 @@ func (b *beside) profiles() {
 
 // ownUses reports whether awsretry accepts a profile of the files, or starts without one.
 func (b *beside) ownUses() bool {
-	var none [2]value
 	for name := range b.own.profiles {
-		if ownJudge(b.own, name, &none).state != refused {
+		if own().judge(b.own, name, [2]value{}).state != refused {
 			return true
 		}
 	}
@@ -290,16 +290,13 @@ func isOfKind(name string) bool {
 }
 
 func (b *beside) profile(name string) {
-	var none [2]value
-	ours, its := ownJudge(b.own, name, &none), b.judge(b.its, name, &none)
+	ours, its := own().judge(b.own, name, [2]value{}), b.judge(b.its, name, [2]value{})
 	if b.lenient {
-		if its.state = found; ours.state == missing && its.texts == [2]string{} {
-			return
-		}
+		its.state = found
 	}
-	switch {
+	switch optional := b.lenient || name == sharedfile.DefaultProfile; {
 	case !ours.differs(its):
-	case name == sharedfile.DefaultProfile && ours.state == missing && its.state == found && its.texts == [2]string{}:
+	case optional && ours.state == missing && its.state == found && its.texts == [2]string{}:
 		// It is as good as one without settings.
 	case b.elsewhere != [2]bool{}:
 		b.paths()

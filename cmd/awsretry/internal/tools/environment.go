@@ -2,6 +2,7 @@ package tools
 
 import (
 	"os"
+	"regexp"
 	"strings"
 
 	"github.com/awsretry/awsretry/internal/sharedfile"
@@ -9,9 +10,9 @@ import (
 
 // tool is one of the tools, or awsretry.
 type tool struct {
-	name  string
-	read  reader
-	judge func(r *reading, name string, env *[2]value) outcome
+	name   string
+	read   reader
+	accept func(i int, v value) (text string, ok bool) // An accepted text that is empty is as if it were not there.
 
 	profile [2]string // The variables that name the profile, the stronger one first.
 	empty   bool      // A variable that is set counts, also if it is empty.
@@ -25,10 +26,10 @@ func all() []tool {
 	names := [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}
 	botocore := [2]string{names[1], names[0]}
 	return []tool{
-		{name: Go, read: readGo, judge: goJudge, profile: names, path: goPath},
-		{name: Botocore, read: readPython, judge: pythonJudge("legacy", "standard", "adaptive"), profile: botocore, empty: true, asks: true, path: pythonPath},
-		{name: CLI, read: readPython, judge: pythonJudge("standard", "adaptive"), profile: names, empty: true, asks: true, path: pythonPath},
-		{name: JavaScript, read: readJavaScript, judge: jsJudge, profile: [2]string{names[0], names[0]}, lenient: true, path: jsPath},
+		{name: Go, read: readGo, accept: goText, profile: names, path: goPath},
+		{name: Botocore, read: readPython, accept: pythonText("legacy", "standard", "adaptive"), profile: botocore, empty: true, asks: true, path: pythonPath},
+		{name: CLI, read: readPython, accept: pythonText("standard", "adaptive"), profile: names, empty: true, asks: true, path: pythonPath},
+		{name: JavaScript, read: readJavaScript, accept: jsText, profile: [2]string{names[0], names[0]}, lenient: true, path: jsPath},
 	}
 }
 
@@ -42,7 +43,7 @@ func Names() (names []string) {
 
 // own is awsretry.
 func own() tool {
-	return tool{judge: ownJudge, profile: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}}
+	return tool{accept: ownText, profile: [2]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile}}
 }
 
 // environment is what the tools find around them.
@@ -81,13 +82,41 @@ func (e environment) settings() (values [2]value) {
 
 // of returns what a tool makes of the profile that it selects.
 func (t tool) of(r *reading, env environment) outcome {
-	s, values := t.selects(env), env.settings()
+	s := t.selects(env)
 	if r.refuse == nil && r.profiles[s.name] == nil && s.asked && !t.lenient {
 		return outcome{state: missing}
 	}
-	o := t.judge(r, s.name, &values)
-	if o.state == missing && (!s.asked || t.lenient) {
+	o := t.judge(r, s.name, env.settings())
+	if o.state == missing {
 		o.state = found
+	}
+	return o
+}
+
+// judge returns what a tool makes of a profile and of what variables set.
+func (t tool) judge(r *reading, name string, env [2]value) (o outcome) {
+	p, bad := r.profiles[name], r.refuse
+	if p == nil {
+		p, o.state = &profile{}, missing
+	} else if bad == nil && t.name == Go {
+		bad = r.goChain(name, nil)
+	}
+	if bad != nil {
+		return outcome{state: refused, refusal: bad}
+	}
+	for i := range env {
+		for _, v := range [...]value{env[i], p.values[i]} {
+			if !v.set {
+				continue
+			}
+			text, ok := t.accept(i, v)
+			if !ok {
+				return outcome{state: refused, refusal: v.refused(i)}
+			}
+			if o.texts[i], o.at[i] = text, v.Place; text != "" {
+				break
+			}
+		}
 	}
 	return o
 }
@@ -110,66 +139,43 @@ func jsPath(text string, lookup func(string) (string, bool)) string {
 	return goPath(text, lookup)
 }
 
+var pythonVariable = regexp.MustCompile(`\$(\w+|\{[^}]*\})`)
+
 // pythonPath replaces variables that are set.
 func pythonPath(text string, lookup func(string) (string, bool)) string {
-	var path strings.Builder
-	for {
-		before, after, ok := strings.Cut(text, "$")
-		path.WriteString(before)
-		if !ok {
-			return path.String()
+	return pythonVariable.ReplaceAllStringFunc(text, func(used string) string {
+		name := strings.TrimSuffix(strings.TrimPrefix(used[1:], "{"), "}")
+		if value, set := lookup(name); set {
+			return value
 		}
-		name, rest := after, ""
-		if strings.HasPrefix(after, "{") {
-			name, rest, ok = strings.Cut(after[1:], "}")
-		} else {
-			end := strings.IndexFunc(after, func(c rune) bool { return !isWord(c) })
-			if end >= 0 {
-				name, rest = after[:end], after[end:]
-			}
-		}
-		if value, set := lookup(name); ok && set && name != "" {
-			path.WriteString(value)
-		} else {
-			path.WriteString("$" + strings.TrimSuffix(after, rest))
-		}
-		text = rest
-		if !ok {
-			return path.String()
-		}
-	}
+		return used
+	})
 }
 
-func isWord(c rune) bool {
-	return c == '_' || '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'z'
-}
-
-// opens returns the texts that a tool reads, and which of the files it finds elsewhere than awsretry.
-func (t tool) opens(env environment, pair *sharedfile.Pair, open func(path string) string) (texts [2]string, elsewhere [2]bool) {
-	for i := range pair.Files {
-		f := &pair.Files[i]
+// opens returns the texts that the tool reads, and notes which of the files it finds elsewhere than awsretry.
+func (b *beside) opens() (texts [2]string) {
+	for i := range b.pair.Files {
+		f := &b.pair.Files[i]
 		texts[i] = f.Raw
-		text, set := env.lookup(pathVariableOf(i))
-		if f.ByCode || !set || text == "" && !t.empty {
+		text, set := b.env.lookup(pathVariableOf(i))
+		if f.ByCode || !set || text == "" && !b.empty {
 			continue
 		}
-		path := t.path(text, env.lookup)
-		if elsewhere[i] = path != text || text == "" || isHomeOf(t, path); !elsewhere[i] {
+		path := b.path(text, b.env.lookup)
+		ofUser := b.empty && len(path) > 1 && path[0] == '~' && !os.IsPathSeparator(path[1])
+		if b.elsewhere[i] = path != text || text == "" || ofUser; !b.elsewhere[i] {
 			continue
 		}
 		if texts[i] = ""; path != "" {
-			texts[i] = open(path)
+			src := sharedfile.Sources(b.src)
+			src.ConfigFile, src.CredentialsFile = path, path
+			texts[i] = sharedfile.Open(src).Files[0].Raw
 		}
 	}
-	return texts, elsewhere
+	return texts
 }
 
 // pathVariableOf returns the variable for the path of a file.
 func pathVariableOf(file int) string {
 	return [...]string{sharedfile.EnvConfigFile, sharedfile.EnvCredentialsFile}[file]
-}
-
-// isHomeOf reports whether a tool takes the name behind ~ for that of a user.
-func isHomeOf(t tool, path string) bool {
-	return t.empty && len(path) > 1 && path[0] == '~' && !os.IsPathSeparator(path[1])
 }

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,7 +58,7 @@ func (b *beside) value(name string, i int, its outcome) {
 }
 
 // refuse reports a refusal.
-func (b *beside) refuse(r refusal, what string) {
+func (b *beside) refuse(r *refusal, what string) {
 	what += " is refused: " + r.why
 	if strings.HasPrefix(r.why, refusesValue) {
 		what = r.why
@@ -109,18 +108,8 @@ func (b *beside) tellAt(at Place, what string, because reason) {
 		what += " (" + because.cure + ")"
 	}
 	if first, there := b.found[root]; !there || at.Offset < first.at {
-		b.found[root] = placed{at.Offset, Difference{File: int(at.File), Line: line, Tool: b.name, Text: what}}
+		b.found[root] = Difference{File: int(at.File), Line: line, Tool: b.name, Text: what, at: at.Offset}
 	}
-}
-
-// placed is a difference and where it is.
-type placed struct {
-	at int32
-	Difference
-}
-
-func (d placed) compare(other placed) int {
-	return cmp.Or(cmp.Compare(d.File, other.File), cmp.Compare(d.at, other.at), cmp.Compare(d.Text, other.Text))
 }
 
 // reason says why a tool and awsretry part at a line.

@@ -8,94 +8,45 @@ import (
 
 // goFile reads a file as aws-sdk-go-v2 does.
 type goFile struct {
-	file     int8
-	trace    tracer
-	step     step // Of the line at hand.
-	sections map[string]*profile
-	refuse   *refusal
-
+	scan
 	current *profile // Nil above the first header and below one without a name.
-	name    string   // The profile of the current section.
-	above   goValue  // The last property of the section.
 }
 
-// goValue is the value of the property above.
-type goValue struct {
-	there, empty, group bool
-	offset              int32
-	kept                *value // If it is kept.
-}
-
-// isSource reports whether a key names where credentials come from.
-func isSource(key string) bool {
-	switch key {
-	case "source_profile", "credential_source", "credential_process", "web_identity_token_file", "sso_session":
-		return true
-	}
-	return slices.Contains(legacySSO(), key)
-}
-
-func readGoFile(file int8, text string, trace tracer) *goFile {
-	g := &goFile{file: file, trace: trace, sections: map[string]*profile{}}
-	offset := int32(0)
-	for line := range strings.Lines(text) {
-		if g.line(strings.TrimSuffix(line, "\n"), offset); g.refuse != nil {
-			break
-		}
-		offset += int32(len(line))
-	}
-	return g
-}
-
-func (g *goFile) line(line string, offset int32) {
-	left := line
-	for left != "" && isBlank(left[0]) {
-		left = left[1:]
-	}
+func (g *goFile) line(line string) bool {
+	left := strings.TrimLeft(line, " \t")
 	text := strings.TrimSpace(left)
 	if text == "" || left[0] == '#' || left[0] == ';' {
-		return
+		return false
 	}
-	g.step = step{offset: offset, kind: skipped}
-	s := &g.step
 	if name, ok := goHeader(text); ok {
-		s.kind = header
-		g.section(name, offset)
+		g.step.kind = header
+		g.current, g.above, g.name = g.sections[name], above{}, goProfile(g.file, name)
+		if name != "" && g.current == nil {
+			g.current = g.section(name, g.at())
+			g.current.credentials = map[string]value{}
+		}
 	} else {
-		g.property(line, left, s)
+		g.further(line, left)
 	}
-	s.profile = g.name
-	g.trace(g.file, s)
+	return true
 }
 
-func (g *goFile) section(name string, offset int32) {
-	g.current, g.above, g.name = nil, goValue{}, goProfile(g.file, name)
-	if name == "" {
-		return
-	}
-	if g.current = g.sections[name]; g.current == nil {
-		g.current = &profile{head: Place{g.file, offset}}
-		g.sections[name] = g.current
-	}
-}
-
-func (g *goFile) property(line, left string, s *step) {
+// further reads a line that is no header.
+func (g *goFile) further(line, left string) {
 	indented := isBlank(line[0])
 	if !indented {
 		left = strings.TrimRight(goUncommented(line), " \t")
 	}
 	sign := either(left, '=', ':')
 	if sign < 0 {
-		if v := g.above; indented && v.there && !v.empty && !v.group {
-			if s.kind, s.of = part, v.offset; v.kept != nil {
-				v.kept.more = true
-			}
+		if indented && g.above.there && !g.above.empty && !g.above.group {
+			g.continued()
 		}
 		return
 	}
 	key, text := strings.ToLower(strings.TrimSpace(left[:sign])), strings.TrimSpace(left[sign+1:])
 	if text == "'" || text == `"` {
-		g.refuse = &refusal{Place{g.file, s.offset}, "it crashes at a value of one quote", "delete the quote"}
+		g.note(&g.refuse, "it crashes at a value of one quote", "delete the quote")
 		return
 	}
 	if last := len(text) - 1; last > 0 && (text[0] == '"' || text[0] == '\'') && text[last] == text[0] {
@@ -106,22 +57,17 @@ func (g *goFile) property(line, left string, s *step) {
 		return
 	case indented && g.above.there && g.above.empty:
 		g.above.group = true
-		s.kind, s.of = part, g.above.offset
+		g.step.kind, g.step.of = part, g.above.offset
 		return
 	case indented:
 		text = strings.TrimSpace(goUncommented(text))
 	}
-	s.kind = property
-	g.above = goValue{there: key != "", empty: text == "", offset: s.offset}
-	v := value{Place: Place{g.file, s.offset}, set: true, text: text}
-	if i := settingOf(key); i >= 0 {
-		s.setting = int8(i + 1)
-		g.current.values[i], g.above.kept = v, &g.current.values[i]
-	} else if key == "role_arn" || key == keyID || key == secretKey || isSource(key) {
-		if g.current.credentials == nil {
-			g.current.credentials = map[string]value{}
-		}
-		g.current.credentials[key] = v
+	g.property(g.current, key, text)
+	g.above.there = key != ""
+	switch key {
+	case "role_arn", keyID, secretKey, sourceProfile, credentialSource, credentialProcess, tokenFile, ssoSession,
+		"sso_start_url", "sso_region", "sso_account_id", "sso_role_name":
+		g.current.credentials[key] = value{Place: g.at(), set: true, text: text}
 	}
 }
 
@@ -169,58 +115,44 @@ func goProfile(file int8, name string) string {
 // wins key by key.
 func readGo(texts [2]string, trace tracer) *reading {
 	r := &reading{profiles: map[string]*profile{}}
-	files := [2]*goFile{}
 	for i, text := range texts {
-		if files[i] = readGoFile(int8(i), text, trace); files[i].refuse != nil && r.refuse == nil {
-			r.refuse = files[i].refuse
+		g := goFile{scan: scan{file: int8(i), trace: trace, sections: map[string]*profile{}}}
+		if g.lines(text, '\n', g.line); r.refuse == nil {
+			r.refuse = g.refuse
 		}
-	}
-	for name, p := range files[0].sections {
-		to := goProfile(0, name)
-		switch _, replaced := files[0].sections["profile "+name]; {
-		case to == "" && (strings.HasPrefix(name, "sso-session ") || strings.HasPrefix(name, "services ")):
-			to = name
-		case to == "", to == name && replaced:
-			continue
-		}
-		p.refuse = p.halfAPair()
-		r.profiles[to] = p
-	}
-	for name, p := range files[1].sections {
-		if strings.HasPrefix(name, "profile ") {
-			continue
-		}
-		p.refuse = p.halfAPair()
-		if to := r.profiles[name]; to != nil {
-			to.refuse = p.refuse
-			to.merge(p)
-		} else {
-			r.profiles[name] = p
+		for name, p := range g.sections {
+			to := goProfile(g.file, name)
+			switch replaced := i == 0 && g.sections["profile "+name] != nil; {
+			case i == 0 && (strings.HasPrefix(name, "sso-session ") || strings.HasPrefix(name, "services ")):
+				to = name
+			case to == "", to == name && replaced:
+				continue
+			}
+			p.refuse = p.halfAPair()
+			if weaker := r.profiles[to]; i == 1 && weaker != nil {
+				p.head = weaker.head
+				p.fill(weaker, false)
+			}
+			r.profiles[to] = p
 		}
 	}
 	return r
 }
 
-func (p *profile) merge(stronger *profile) {
-	for i, v := range stronger.values {
-		if v.set {
-			p.values[i] = v
-		}
-	}
-	pair := stronger.credentials[keyID].set && stronger.credentials[secretKey].set
-	for key, v := range stronger.credentials {
-		if (key == keyID || key == secretKey) && !pair {
-			continue
-		}
-		if p.credentials == nil {
-			p.credentials = map[string]value{}
-		}
-		p.credentials[key] = v
-	}
-}
+// The keys that name where credentials come from, and two that count together only.
+const (
+	sourceProfile     = "source_profile"
+	credentialSource  = "credential_source"
+	credentialProcess = "credential_process"
+	tokenFile         = "web_identity_token_file"
+	ssoSession        = "sso_session"
+	keyID, secretKey  = "aws_access_key_id", "aws_secret_access_key"
+)
 
-// The keys that count together only.
-const keyID, secretKey = "aws_access_key_id", "aws_secret_access_key"
+// legacySSO returns the keys of single sign-on without a session, which count together only.
+func legacySSO() []string {
+	return []string{"sso_start_url", "sso_region", "sso_account_id", "sso_role_name"}
+}
 
 func (p *profile) halfAPair() *refusal {
 	id, secret := p.credentials[keyID], p.credentials[secretKey]
@@ -233,31 +165,26 @@ func (p *profile) halfAPair() *refusal {
 	return &refusal{id.Place, "half a pair of aws_access_key_id and aws_secret_access_key", "add the other half"}
 }
 
-// goJudge says what aws-sdk-go-v2 makes of a profile. A bad value in a file is refused even if a variable overrides it.
-func goJudge(r *reading, name string, env *[2]value) (o outcome) {
-	if r.refuse != nil {
-		return outcome{state: refused, refusal: *r.refuse}
-	}
-	if r.profiles[name] == nil {
-		o.state = missing
-	} else if bad := r.goChain(name, nil); bad != nil {
-		return outcome{state: refused, refusal: *bad}
-	} else {
-		o = r.profiles[name].goValues()
-	}
-	for i, v := range env {
-		switch text, ok := goText(i, v, 10); {
-		case v.text != "" && !ok:
-			return v.refusing(refusesValue, cureOf(i))
-		case v.text != "" && text != "":
-			o.texts[i], o.at[i] = text, v.Place
+// given returns how many of some keys have a text.
+func (p *profile) given(keys ...string) (n int) {
+	for _, key := range keys {
+		if p.credentials[key].text != "" {
+			n++
 		}
 	}
-	return o
+	return n
 }
 
+func (p *profile) hasKeys() bool { return p.given(keyID, secretKey) == 2 }
+
 // goText returns what a value sets. In a file, the prefix of a number says which base it has, so the base is 0 there.
-func goText(i int, v value, base int) (text string, ok bool) {
+func goText(i int, v value) (text string, ok bool) {
+	base := 0
+	if v.File == nowhere {
+		if base = 10; v.text == "" {
+			return "", true
+		}
+	}
 	if i == mode {
 		return v.text, !v.more && (v.text == "standard" || v.text == "adaptive")
 	}
@@ -268,39 +195,21 @@ func goText(i int, v value, base int) (text string, ok bool) {
 	return text, err == nil && !v.more
 }
 
-const refusesValue = "the value is refused"
-
-// goValues returns the values of the file.
-func (p *profile) goValues() (o outcome) {
-	for i, v := range p.values {
-		text, ok := goText(i, v, 0)
-		switch {
-		case !v.set:
-		case !ok:
-			return v.refusing(refusesValue, cureOf(i))
-		default:
-			o.texts[i], o.at[i] = text, v.Place
-		}
-	}
-	return o
-}
-
 // maxChain is how many profiles a chain of source_profile may have that is looked at.
 const maxChain = 10
 
-// goChain says why a profile, or one that its source_profile leads to, is refused.
+// goChain says why a profile, or one that its source_profile leads to, is refused. A bad value in a file is refused even
+// if a variable overrides it.
 func (r *reading) goChain(name string, seen []string) *refusal {
-	p, first := r.profiles[name], !slices.Contains(seen, name)
-	if name == "" {
-		return &refusal{p.head, "the profile has no name", "give it one"}
-	}
+	p, again := r.profiles[name], slices.Contains(seen, name)
 	if p.refuse != nil {
 		return p.refuse
 	}
-	if bad := p.goValues(); bad.state == refused {
-		return &bad.refusal
+	for i, v := range p.values {
+		if _, ok := goText(i, v); v.set && !ok {
+			return v.refused(i)
+		}
 	}
-	text := func(key string) string { return p.credentials[key].text }
 	refuse := func(why string, keys ...string) *refusal {
 		at := p.head
 		for _, key := range keys {
@@ -310,68 +219,43 @@ func (r *reading) goChain(name string, seen []string) *refusal {
 		}
 		return &refusal{at, why, "complete the credentials of the profile"}
 	}
-	source := text("source_profile")
-	if !first {
+	source := p.credentials[sourceProfile].text
+	if again {
 		source = ""
-	} else if source+text("credential_source")+text("web_identity_token_file") != "" && text("role_arn") == "" {
-		return refuse("credentials of a role without role_arn", "web_identity_token_file", "credential_source", "source_profile")
+	} else if p.given(sourceProfile, credentialSource, tokenFile) > 0 && p.given("role_arn") == 0 {
+		return refuse("credentials of a role without role_arn", tokenFile, credentialSource, sourceProfile)
 	}
 	if len(seen) > maxChain || len(seen) > 0 && p.hasKeys() {
 		return nil
 	}
 	seen = append(seen, name)
-	kinds := 0
-	for _, given := range [...]string{source, text("credential_source"), text("credential_process"), text("web_identity_token_file")} {
-		if given != "" {
-			kinds++
-		}
-	}
-	if kinds > 1 {
-		return refuse("several kinds of credentials", "web_identity_token_file", "credential_process", "credential_source", "source_profile")
+	if n := p.given(credentialSource, credentialProcess, tokenFile); n > 1 || n > 0 && source != "" {
+		return refuse("several kinds of credentials", tokenFile, credentialProcess, credentialSource, sourceProfile)
 	}
 	if source != "" {
 		to := r.profiles[source]
 		if to == nil {
-			return refuse("source_profile is a profile that is missing", "source_profile")
+			return refuse("source_profile is a profile that is missing", sourceProfile)
 		}
-		again := slices.Contains(seen, source)
 		if bad := r.goChain(source, seen); bad != nil {
 			return bad
 		}
-		if !to.hasCredentials(again) {
-			return refuse("source_profile is a profile without credentials", "source_profile")
+		if !to.hasCredentials(slices.Contains(seen, source)) {
+			return refuse("source_profile is a profile without credentials", sourceProfile)
 		}
 	}
-	session, given := text("sso_session"), 0
-	for _, key := range legacySSO() {
-		if text(key) != "" {
-			given++
-		}
-	}
-	if given > 0 && given < len(legacySSO()) && session+source+text("credential_source")+text("web_identity_token_file") == "" && !p.hasKeys() {
+	sso, others := p.given(legacySSO()...), p.given(ssoSession, credentialSource, tokenFile)
+	if sso > 0 && sso < len(legacySSO()) && others == 0 && source == "" && !p.hasKeys() {
 		return refuse("some of "+strings.Join(legacySSO(), ", ")+" are missing", legacySSO()...)
 	}
-	if session != "" && r.profiles["sso-session "+strings.TrimSpace(session)] == nil {
-		return refuse("sso_session has no section", "sso_session")
+	if session := p.credentials[ssoSession].text; session != "" && r.profiles["sso-session "+strings.TrimSpace(session)] == nil {
+		return refuse("sso_session has no section", ssoSession)
 	}
 	return nil
 }
 
-// legacySSO returns the keys of single sign-on without a session, which count together only.
-func legacySSO() []string {
-	return []string{"sso_start_url", "sso_region", "sso_account_id", "sso_role_name"}
-}
-
-func (p *profile) hasKeys() bool {
-	return p.credentials[keyID].text != "" && p.credentials[secretKey].text != ""
-}
-
 // hasCredentials reports whether a profile can be a source of credentials. Used again, its own source does not count.
 func (p *profile) hasCredentials(again bool) bool {
-	for key, v := range p.credentials {
-		if isSource(key) && v.text != "" && (key != "source_profile" || !again) {
-			return true
-		}
-	}
-	return p.hasKeys()
+	return p.hasKeys() || p.given(legacySSO()...) > 0 || !again && p.given(sourceProfile) > 0 ||
+		p.given(credentialSource, credentialProcess, tokenFile, ssoSession) > 0
 }

@@ -9,18 +9,9 @@ import (
 
 // jsFile reads a file as the loader of the JavaScript SDK does.
 type jsFile struct {
-	file     int8
-	trace    tracer
-	step     step // Of the line at hand.
-	sections map[string]*profile
-	order    []string // The sections in the order in which their first values come.
-
-	section string // The name of the current section, or empty.
+	scan
+	current string // The name of the current section, or empty.
 	head    Place
-	name    string // The profile of the current section.
-	group   bool   // Indented lines belong to a property without a value, in the line above.
-	above   int32
-	dropped *refusal // The file counts as empty.
 }
 
 // jsHeader is the name of a section of a kind, which is a word. Exactly one blank stands behind it.
@@ -30,73 +21,51 @@ var jsHeader = regexp.MustCompile(`^([\w-]+)[\s\v\x{a0}\x{1680}\x{2000}-\x{200a}
 // jsPrototype is a name that each object of JavaScript has already.
 const jsPrototype = "__proto__"
 
-func readJSFile(file int8, text string, trace tracer) *jsFile {
-	j := &jsFile{file: file, trace: trace, sections: map[string]*profile{}}
-	offset := int32(0)
-	for line := range strings.Lines(text) {
-		if j.line(strings.TrimSuffix(line, "\n"), offset); j.dropped != nil {
-			j.order = nil
-			break
-		}
-		offset += int32(len(line))
-	}
-	return j
-}
-
-func (j *jsFile) line(line string, offset int32) {
+func (j *jsFile) line(line string) bool {
 	text := trimmed(jsUncommented(line), jsSpace)
 	if text == "" {
-		return
+		return false
 	}
-	j.step = step{offset: offset, kind: skipped}
-	s := &j.step
 	if last := len(text) - 1; last > 0 && text[0] == '[' && text[last] == ']' {
 		name := text[1:last]
 		if name == jsPrototype || name == "profile "+jsPrototype {
-			j.dropped = &refusal{Place{j.file, offset}, "a section of this name empties it", "give the section another name"}
-			return
+			j.note(&j.refuse, "a section of this name empties it", "give the section another name")
+			return false
 		}
-		s.kind = header
-		j.head, j.section, j.group = Place{j.file, offset}, jsSection(name), false
-		j.name = jsProfile(j.file, j.section)
-	} else if j.section != "" {
-		indented := !isPlain(line[0]) && len(strings.TrimLeftFunc(line, jsSpace)) < len(line)
-		j.property(text, indented, s)
+		j.step.kind = header
+		j.head, j.current, j.above.group = j.at(), jsSection(name), false
+		j.name = jsProfile(j.file, j.current)
+	} else if j.current != "" {
+		j.pair(text, !isPlain(line[0]) && len(strings.TrimLeftFunc(line, jsSpace)) < len(line))
 	}
-	s.profile = j.name
-	j.trace(j.file, s)
+	return true
 }
 
-func (j *jsFile) property(text string, indented bool, s *step) {
+// pair reads a line with a key and a value.
+func (j *jsFile) pair(text string, indented bool) {
 	key, given, ok := strings.Cut(text, "=")
 	key, given = strings.TrimRightFunc(key, jsSpace), strings.TrimLeftFunc(given, jsSpace)
 	switch {
 	case !ok || text[0] == '=':
 		return
 	case given == "":
-		j.group, j.above, s.kind = true, s.offset, property
+		j.step.kind, j.above = property, above{group: true, offset: j.step.offset}
 		return
 	case !indented:
-		j.group = false
+		j.above.group = false
 	}
-	if !j.group && key == jsPrototype {
+	if !j.above.group && key == jsPrototype {
 		return
 	}
-	p := j.sections[j.section]
+	p := j.sections[j.current]
 	if p == nil {
-		p = &profile{head: j.head}
-		j.sections[j.section] = p
-		j.order = append(j.order, j.section)
+		p = j.section(j.current, j.head)
 	}
-	if j.group {
-		s.kind, s.of = part, j.above
+	if j.above.group {
+		j.continued()
 		return
 	}
-	s.kind = property
-	if i := settingOf(key); i >= 0 {
-		s.setting = int8(i + 1)
-		p.values[i] = value{Place: Place{j.file, s.offset}, set: true, text: given}
-	}
+	j.property(p, key, given)
 }
 
 // jsUncommented cuts off a comment, which begins at the start of the line or behind whitespace.
@@ -141,50 +110,36 @@ func jsProfile(file int8, section string) string {
 }
 
 // readJavaScript reads the files as the JavaScript SDK does. A [profile default] replaces [default] whole if it has a
-// value, and the config file wins key by key.
+// value, and the config file wins key by key. A file that is refused counts as empty.
 func readJavaScript(texts [2]string, trace tracer) *reading {
 	r := &reading{profiles: map[string]*profile{}}
 	for i, text := range texts {
-		file := readJSFile(int8(i), text, trace)
-		r.dropped[i] = file.dropped
-		for _, section := range file.order {
-			name, p := jsProfile(int8(i), section), file.sections[section]
+		j := jsFile{scan: scan{file: int8(i), trace: trace, sections: map[string]*profile{}}}
+		j.lines(text, '\n', j.line)
+		if r.dropped[i] = j.refuse; j.refuse != nil {
+			continue
+		}
+		for _, section := range j.order {
+			name := jsProfile(j.file, section)
 			to := r.profiles[name]
 			switch {
 			case name == "", i == 0 && to != nil && section == "default":
 			case i == 0 || to == nil:
-				r.profiles[name] = p
+				r.profiles[name] = j.sections[section]
 			default:
-				for n, v := range p.values {
-					if v.set && !to.values[n].set {
-						to.values[n] = v
-					}
-				}
+				to.fill(j.sections[section], false)
 			}
 		}
 	}
 	return r
 }
 
-// jsJudge returns what the JavaScript SDK makes of a profile. No profile and no text is refused.
-func jsJudge(r *reading, name string, env *[2]value) (o outcome) {
-	p := r.profiles[name]
-	if p == nil {
-		p = &profile{}
-		o.state = missing
+// jsText returns what the JavaScript SDK makes of a value. No text is refused.
+func jsText(i int, v value) (string, bool) {
+	if i == attempts {
+		return jsInt(v.text), true
 	}
-	for i, v := range p.values {
-		if text := env[i].text; env[i].set && (i == mode || jsInt(text) != "") {
-			v = env[i]
-		}
-		switch o.at[i] = v.Place; {
-		case i == attempts:
-			o.texts[i] = jsInt(v.text)
-		case v.set:
-			o.texts[i] = cmp.Or(v.text, jsEmpty)
-		}
-	}
-	return o
+	return cmp.Or(v.text, jsEmpty), true
 }
 
 // jsEmpty stands for the empty mode of a variable, which is no known mode.

@@ -31,29 +31,22 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 	for i := range files {
 		f := &files[i]
 		lines := 1 + strings.Count(pair.Files[i].Raw, "\n")
-		f.starts, f.steps = make([]int32, 1, lines), make([]step, 0, lines)
-		for at := 0; len(f.starts) < lines; {
-			at += 1 + strings.IndexByte(pair.Files[i].Raw[at:], '\n')
-			f.starts = append(f.starts, int32(at))
+		f.starts, f.steps = make([]int32, 1, lines+1), make([]step, 0, lines)
+		for line := range strings.Lines(pair.Files[i].Raw) {
+			f.starts = append(f.starts, f.starts[len(f.starts)-1]+int32(len(line)))
 		}
 		above, profile := int32(0), ""
 		look := looks[i]
 		pair.Look[i] = func(at *sharedfile.Pass) {
-			s := step{offset: f.starts[at.Number-1]}
-			switch at.Kind {
-			case sharedfile.Header:
+			s := step{offset: f.starts[at.Number-1], kind: skipped}
+			switch {
+			case at.Text[0] == '[' && (at.Kind == sharedfile.Header || at.Kind == sharedfile.Malformed):
 				s.kind, profile = header, ownProfile(i, at)
-			case sharedfile.PropertyLine:
+			case at.Kind == sharedfile.PropertyLine:
 				s.kind, above = property, s.offset
 				s.setting = int8(settingOf(sharedfile.RetryKey(at.Property.Key)) + 1)
-			case sharedfile.Continuation, sharedfile.SubProperty:
+			case at.Kind == sharedfile.Continuation, at.Kind == sharedfile.SubProperty:
 				s.kind, s.of = part, above
-			case sharedfile.Malformed:
-				if s.kind = skipped; at.Text[0] == '[' {
-					s.kind, profile = header, ""
-				}
-			case sharedfile.Skipped:
-				s.kind = skipped
 			}
 			s.profile = profile
 			f.steps = append(f.steps, s)
@@ -84,33 +77,19 @@ func readOwn(pair *sharedfile.Pair, files *[2]ownFile) *reading {
 }
 
 func ownProfile(file int, at *sharedfile.Pass) string {
-	if at.Place.Profile || file == 0 && at.Header == sharedfile.DefaultProfile {
+	if at.Kind == sharedfile.Header && (at.Place.Profile || file == 0 && at.Header == sharedfile.DefaultProfile) {
 		return at.Place.Name
 	}
 	return ""
 }
 
-// ownJudge says what awsretry makes of a profile. A blank variable is unset.
-func ownJudge(r *reading, name string, env *[2]value) (o outcome) {
-	p := r.profiles[name]
-	if p == nil {
-		p = &profile{}
-		o.state = missing
+// ownText returns what a value sets. A blank variable is unset.
+func ownText(i int, v value) (string, bool) {
+	if v.File == nowhere && sharedfile.IsBlank(v.text) {
+		return "", true
 	}
-	for i, v := range p.values {
-		if !sharedfile.IsBlank(env[i].text) {
-			v = env[i]
-		}
-		if !v.set {
-			continue
-		}
-		text, err := Accept(keyOf(i), v.text)
-		if err != nil {
-			return outcome{state: refused, refusal: refusal{Place: v.Place}}
-		}
-		o.texts[i], o.at[i] = text, v.Place
-	}
-	return o
+	text, err := Accept(keyOf(i), v.text)
+	return text, err == nil
 }
 
 // Accept returns the text of a setting as awsretry reads it, or why it refuses the text.

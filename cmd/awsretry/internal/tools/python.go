@@ -13,44 +13,25 @@ const allSections = "DEFAULT"
 
 // pythonFile reads a file as the configparser of Python does for botocore and the AWS CLI.
 type pythonFile struct {
-	file     int8
-	trace    tracer
-	step     step // Of the line at hand.
-	sections map[string]*profile
-	order    []string
-	refuse   *refusal
-
+	scan
 	keys, shared map[string]bool // The keys of the current section, and those of allSections.
 	current      *profile
-	name         string // The profile of the current section.
-	level        int    // How many characters of whitespace are before the last property or header.
-
-	above struct { // The last property of the section.
-		there bool
-		place Place
-		kept  *value // If it is kept.
-		empty bool   // Its first line has no value.
-		bad   bool   // It has a line that makes it no map.
-	}
-	late, group *refusal // Two faults that refuse a file at its end, the first one first.
+	level        int      // How many characters of whitespace are before the last property or header.
+	bad          bool     // The property above has a line that makes it no map.
+	late, group  *refusal // Two faults that refuse a file at its end, the first one first.
 }
 
 func readPythonFile(file int8, text string, trace tracer) *pythonFile {
-	p := &pythonFile{file: file, trace: trace, sections: map[string]*profile{allSections: {}}, shared: map[string]bool{}}
-	if !utf8.ValidString(text) {
-		p.refuse = &refusal{Place{file, startOfInvalid(text)}, "it is not UTF-8", "save it as UTF-8"}
-		return p
-	}
-	for next := 0; next < len(text) && p.refuse == nil; {
-		offset, line := next, text[next:]
-		if end := either(line, '\r', '\n'); end >= 0 {
-			line = line[:end]
+	p := &pythonFile{scan: scan{file: file, trace: trace, sections: map[string]*profile{allSections: {}}}, shared: map[string]bool{}}
+	offset := int32(0)
+	for line := range strings.Lines(text) {
+		if !utf8.ValidString(line) {
+			p.refuse = &refusal{Place{file, offset}, "it is not UTF-8", "save it as UTF-8"}
+			return p
 		}
-		if next += len(line) + 1; next < len(text) && text[next-1:next+1] == "\r\n" {
-			next++
-		}
-		p.line(line, int32(offset))
+		offset += int32(len(line))
 	}
+	p.lines(text, '\r', p.line)
 	if p.refuse == nil {
 		p.refuse = p.late
 	}
@@ -60,123 +41,85 @@ func readPythonFile(file int8, text string, trace tracer) *pythonFile {
 	return p
 }
 
-// startOfInvalid returns where the line with the first byte that is not UTF-8 starts.
-func startOfInvalid(text string) int32 {
-	at := 0
-	for at < len(text) {
-		c, size := utf8.DecodeRuneInString(text[at:])
-		if c == utf8.RuneError && size == 1 {
-			break
-		}
-		at += size
-	}
-	return int32(strings.LastIndexByte(text[:at], '\n') + 1)
-}
-
-func (p *pythonFile) line(line string, offset int32) {
+func (p *pythonFile) line(line string) bool {
 	left := line
 	if line != "" && !isPlain(line[0]) {
 		left = strings.TrimLeftFunc(line, pythonSpace)
 	}
 	text := trimmed(left, pythonSpace)
 	if text == "" || text[0] == '#' || text[0] == ';' {
-		return
+		return false
 	}
-	p.step = step{offset: offset, kind: skipped}
-	s := &p.step
 	indent := utf8.RuneCountInString(line[:len(line)-len(left)])
 	if p.above.there && indent > p.level {
-		s.kind, s.of = part, p.above.place.Offset
-		p.further(text, offset)
-	} else {
-		p.level = indent
-		end := -1
-		if text[0] == '[' {
-			end = strings.LastIndexByte(text, ']')
-		}
-		if end > 1 {
-			s.kind = header
-			p.section(text[1:end], offset)
-		} else if p.current == nil {
-			p.refuse = &refusal{Place{p.file, offset}, "the line stands above the first header", "put a header above it"}
-			if offset == 0 && strings.HasPrefix(text, "\uFEFF") {
-				p.refuse.why, p.refuse.cure = "it begins with a byte-order mark", "save it without the mark"
-			}
-		} else {
-			p.property(text, s)
-		}
+		p.further(text)
+		return true
 	}
-	s.profile = p.name
-	p.trace(p.file, s)
+	p.level = indent
+	end := -1
+	if text[0] == '[' {
+		end = strings.LastIndexByte(text, ']')
+	}
+	switch {
+	case end > 1:
+		p.header(text[1:end])
+	case p.current != nil:
+		p.pair(text)
+	case p.step.offset == 0 && strings.HasPrefix(text, "\uFEFF"):
+		p.note(&p.refuse, "it begins with a byte-order mark", "save it without the mark")
+	default:
+		p.note(&p.refuse, "the line stands above the first header", "put a header above it")
+	}
+	return true
 }
 
 // further adds a line to the value above.
-func (p *pythonFile) further(text string, offset int32) {
-	v := &p.above
-	if v.kept != nil {
-		v.kept.more = true
-	}
-	if !v.empty || v.bad {
+func (p *pythonFile) further(text string) {
+	p.continued()
+	if !p.above.empty || p.bad {
 		return
 	}
-	for text != "" { // The value is a map, and further characters end its lines.
-		end := strings.IndexFunc(text, func(c rune) bool { return strings.ContainsRune("\v\f\x1c\x1d\x1e\u0085\u2028\u2029", c) })
-		item := text
-		if text = ""; end >= 0 {
-			_, size := utf8.DecodeRuneInString(item[end:])
-			item, text = item[:end], item[end+size:]
-		}
+	// The value is a map, and further characters end its lines.
+	ends := func(c rune) bool { return strings.ContainsRune("\v\f\x1c\x1d\x1e\u0085\u2028\u2029", c) }
+	for item := range strings.FieldsFuncSeq(text, ends) {
 		if !strings.Contains(item, "=") && strings.TrimFunc(item, pythonSpace) != "" {
-			v.bad = true
-			p.note(&p.group, offset, "a line below an empty value has no '='", "write key = value in each of the indented lines")
+			p.bad = true
+			p.note(&p.group, "a line below an empty value has no '='", "write key = value in each of the indented lines")
 			return
 		}
 	}
 }
 
-func (p *pythonFile) note(fault **refusal, offset int32, why, cure string) {
-	if *fault == nil {
-		*fault = &refusal{Place{p.file, offset}, why, cure}
-	}
-}
-
-func (p *pythonFile) section(name string, offset int32) {
+func (p *pythonFile) header(name string) {
+	p.step.kind = header
 	p.name, p.above.there = pythonProfile(p.file, name), false
-	if name == allSections {
+	switch {
+	case name == allSections:
 		p.current, p.keys = p.sections[name], p.shared
-		return
+	case p.sections[name] != nil:
+		p.note(&p.refuse, "the section stands twice", "merge the two")
+	default:
+		p.current, p.keys = p.section(name, p.at()), map[string]bool{}
 	}
-	if p.sections[name] != nil {
-		p.refuse = &refusal{Place{p.file, offset}, "the section stands twice", "merge the two"}
-		return
-	}
-	p.current, p.keys = &profile{head: Place{p.file, offset}}, map[string]bool{}
-	p.sections[name] = p.current
-	p.order = append(p.order, name)
 }
 
-func (p *pythonFile) property(text string, s *step) {
+// pair reads a line with a key and a value.
+func (p *pythonFile) pair(text string) {
 	sign := either(text, '=', ':')
 	if sign < 0 {
-		p.note(&p.late, s.offset, "the line has no '=' or ':'", "complete it, or comment it out")
+		p.note(&p.late, "the line has no '=' or ':'", "complete it, or comment it out")
 		return
 	}
 	key := strings.ToLower(strings.TrimRightFunc(text[:sign], pythonSpace))
 	if key == "" {
-		p.note(&p.late, s.offset, "the line has no key", "complete it, or comment it out")
+		p.note(&p.late, "the line has no key", "complete it, or comment it out")
 	}
 	if p.keys[key] {
-		p.refuse = &refusal{Place{p.file, s.offset}, "the key stands twice in its section", "delete one"}
+		p.note(&p.refuse, "the key stands twice in its section", "delete one")
 		return
 	}
-	p.keys[key] = true
-	v := value{Place: Place{p.file, s.offset}, set: true, text: strings.TrimLeftFunc(text[sign+1:], pythonSpace)}
-	s.kind = property
-	p.above.there, p.above.place, p.above.empty, p.above.bad, p.above.kept = true, v.Place, v.text == "", false, nil
-	if i := settingOf(key); i >= 0 {
-		s.setting = int8(i + 1)
-		p.current.values[i], p.above.kept = v, &p.current.values[i]
-	}
+	p.keys[key], p.bad = true, false
+	p.property(p.current, key, strings.TrimLeftFunc(text[sign+1:], pythonSpace))
 }
 
 // pythonProfile returns the name of the profile that a section is for.
@@ -201,7 +144,7 @@ func shellWords(text string) (words []string) {
 	begun := false
 	quote := rune(0)
 	escaped := false
-	for _, c := range text {
+	for _, c := range text + " " {
 		switch {
 		case escaped:
 			if quote == '"' && c != '"' && c != '\\' {
@@ -226,11 +169,8 @@ func shellWords(text string) (words []string) {
 			begun = true
 		}
 	}
-	if quote != 0 || escaped {
-		return nil
-	}
 	if begun {
-		words = append(words, word.String())
+		return nil
 	}
 	return words
 }
@@ -249,55 +189,25 @@ func readPython(texts [2]string, trace tracer) *reading {
 			if name == "" {
 				continue
 			}
-			p.inherit(file.sections[allSections])
-			if to := r.profiles[name]; i == 1 && to != nil {
-				to.merge(p)
-			} else {
-				r.profiles[name] = p
+			p.fill(file.sections[allSections], true)
+			if weaker := r.profiles[name]; i == 1 && weaker != nil {
+				p.head = weaker.head
+				p.fill(weaker, false)
 			}
+			r.profiles[name] = p
 		}
 	}
 	return r
 }
 
-func (p *profile) inherit(from *profile) {
-	for i, v := range from.values {
-		if v.set && !p.values[i].set {
-			p.values[i] = v
-			p.values[i].shared = true
+// pythonText returns what botocore, or a tool with other modes, makes of a value. A variable replaces a value before that
+// is judged, also if it is empty.
+func pythonText(modes ...string) func(i int, v value) (string, bool) {
+	return func(i int, v value) (text string, ok bool) {
+		if text, ok = v.text, slices.Contains(modes, v.text); i == attempts {
+			text, ok = pythonInt(v.text)
 		}
-	}
-}
-
-// pythonJudge returns what botocore, or a tool with other modes, makes of a profile. A variable replaces a value before
-// that is judged, also if it is empty.
-func pythonJudge(modes ...string) func(r *reading, name string, env *[2]value) outcome {
-	return func(r *reading, name string, env *[2]value) (o outcome) {
-		if r.refuse != nil {
-			return outcome{state: refused, refusal: *r.refuse}
-		}
-		p := r.profiles[name]
-		if p == nil {
-			p = &profile{}
-			o.state = missing
-		}
-		for i, v := range p.values {
-			if env[i].set {
-				v = env[i]
-			}
-			if !v.set {
-				continue
-			}
-			text, ok := v.text, slices.Contains(modes, v.text)
-			if i == attempts {
-				text, ok = pythonInt(v.text)
-			}
-			if !ok || v.more {
-				return v.refusing(refusesValue, cureOf(i))
-			}
-			o.texts[i], o.at[i] = text, v.Place
-		}
-		return o
+		return text, ok && !v.more
 	}
 }
 

@@ -10,6 +10,7 @@
 package tools
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"unicode"
@@ -66,20 +67,15 @@ func settingOf(key string) int {
 	return slices.Index([]string{mode: sharedfile.RetryMode, attempts: sharedfile.MaxAttempts}, key)
 }
 
-// of returns the text for a setting.
-func of(i int, ofMode, ofAttempts string) string {
-	if i == mode {
-		return ofMode
-	}
-	return ofAttempts
+// keyOf, variableOf and cureOf return the key of a setting, its variable, and what to do about a bad value.
+func keyOf(i int) string { return [...]string{sharedfile.RetryMode, sharedfile.MaxAttempts}[i] }
+
+func variableOf(i int) string {
+	return [...]string{sharedfile.EnvRetryMode, sharedfile.EnvMaxAttempts}[i]
 }
 
-// keyOf, variableOf and cureOf return the key of a setting, its variable, and what to do about a bad value.
-func keyOf(i int) string      { return of(i, sharedfile.RetryMode, sharedfile.MaxAttempts) }
-func variableOf(i int) string { return of(i, sharedfile.EnvRetryMode, sharedfile.EnvMaxAttempts) }
-
 func cureOf(i int) string {
-	return of(i, "write standard or adaptive, in lower case and without quotes", "write a whole number from 1 in plain digits")
+	return [...]string{"write standard or adaptive, in lower case and without quotes", "write a whole number from 1 in plain digits"}[i]
 }
 
 // value is the value of a key.
@@ -97,7 +93,19 @@ type profile struct {
 	values [2]value
 	refuse *refusal
 
-	credentials map[string]value // The keys that can make aws-sdk-go-v2 refuse a profile.
+	credentials map[string]value // The keys that can make aws-sdk-go-v2 refuse a profile. Other tools have none.
+}
+
+// fill adds what a weaker profile has. If that is shared, it counts in other profiles too.
+func (p *profile) fill(weaker *profile, shared bool) {
+	for i, v := range weaker.values {
+		if !p.values[i].set {
+			v.shared = v.shared || shared
+			p.values[i] = v
+		}
+	}
+	maps.Copy(weaker.credentials, p.credentials)
+	p.credentials = weaker.credentials
 }
 
 // refusal is why a tool refuses a file or a profile, and what to do.
@@ -119,6 +127,80 @@ type tracer func(file int8, s *step)
 // reader reads the two files of a tool.
 type reader func(texts [2]string, trace tracer) *reading
 
+// scan is a pass over the lines of a file.
+type scan struct {
+	file     int8
+	trace    tracer
+	step     step // Of the line at hand.
+	sections map[string]*profile
+	order    []string // The sections in the order of their first lines that count.
+	refuse   *refusal // It ends the pass.
+
+	name  string // The profile of the current section.
+	above above
+}
+
+// above is the last property of the current section.
+type above struct {
+	there, empty bool
+	group        bool // Indented lines belong to it, as it has no value.
+	offset       int32
+	kept         *value // If it is kept.
+}
+
+// lines calls read for each line of a text, until it sets refuse. A line ends at LF, and at end. It has a step if read
+// returns true.
+func (f *scan) lines(text string, end byte, read func(line string) bool) {
+	for next := 0; next < len(text) && f.refuse == nil; {
+		f.step = step{offset: int32(next), kind: skipped}
+		line := text[next:]
+		if length := either(line, '\n', end); length >= 0 {
+			line = line[:length]
+		}
+		if next += len(line) + 1; read(line) {
+			f.step.profile = f.name
+			f.trace(f.file, &f.step)
+		}
+	}
+}
+
+// at is where the line at hand is.
+func (f *scan) at() Place { return Place{f.file, f.step.offset} }
+
+// note notes a fault in the line at hand, unless there is one.
+func (f *scan) note(fault **refusal, why, cure string) {
+	if *fault == nil {
+		*fault = &refusal{f.at(), why, cure}
+	}
+}
+
+// section adds a section, which has its header at a place.
+func (f *scan) section(name string, head Place) *profile {
+	p := &profile{head: head}
+	f.sections[name] = p
+	f.order = append(f.order, name)
+	return p
+}
+
+// property takes the line at hand for a property, and keeps its value if it is a retry setting.
+func (f *scan) property(p *profile, key, text string) {
+	f.step.kind = property
+	f.above = above{there: true, empty: text == "", offset: f.step.offset}
+	if i := settingOf(key); i >= 0 {
+		f.step.setting = int8(i + 1)
+		p.values[i] = value{Place: f.at(), set: true, text: text}
+		f.above.kept = &p.values[i]
+	}
+}
+
+// continued takes the line at hand for a part of the property above.
+func (f *scan) continued() {
+	f.step.kind, f.step.of = part, f.above.offset
+	if f.above.kept != nil {
+		f.above.kept.more = true
+	}
+}
+
 // The states of an outcome.
 type state uint8
 
@@ -133,7 +215,7 @@ type outcome struct {
 	state   state
 	texts   [2]string // What counts for each setting; empty if it is not set.
 	at      [2]Place  // Where that is.
-	refusal refusal   // Of the state refused.
+	refusal *refusal  // Of the state refused.
 }
 
 // differs reports whether two outcomes are not the same for a client.
@@ -141,12 +223,15 @@ func (o outcome) differs(other outcome) bool {
 	return o.state != other.state || o.state == found && o.texts != other.texts
 }
 
-// refusing returns the outcome for a value that is refused.
-func (v value) refusing(why, cure string) outcome {
+const refusesValue = "the value is refused"
+
+// refused returns the refusal of a value of a setting.
+func (v value) refused(i int) *refusal {
+	why, cure := refusesValue, cureOf(i)
 	if v.more {
 		why, cure = why+", as further lines belong to it", "start the lines below it in the first column"
 	}
-	return outcome{state: refused, refusal: refusal{v.Place, why, cure}}
+	return &refusal{v.Place, why, cure}
 }
 
 // pythonSpace and jsSpace report what Python and JavaScript take for whitespace.
