@@ -132,11 +132,19 @@ func (x *file) end() {
 
 // noProfile says that a section is no profile, and which one it was meant for.
 func (x *file) noProfile(header, name string) {
-	lacks, meant := " is no profile", "[profile "+name+"]"
+	lacks := " is no profile"
 	if x.Kind == sharedfile.Credentials {
-		lacks, meant = " is no profile in the credentials file", "["+name+"]"
+		lacks = " is no profile in the credentials file"
 	} else if name == header {
 		lacks = " lacks the word profile"
 	}
-	x.warn(codeIgnoredSection, "%s%s, so its lines have no effect; did you mean %s", sharedfile.Shorten("["+header+"]"), lacks, sharedfile.Shorten(meant))
+	x.warn(codeIgnoredSection, "%s%s, so its lines have no effect; did you mean %s", sharedfile.Shorten("["+header+"]"), lacks, sharedfile.Shorten(x.headerFor(name, header)))
+}
+
+// headerFor returns the header of a profile. In the config file, that of the default profile stays as it is.
+func (x *file) headerFor(name, header string) string {
+	if x.Kind == sharedfile.Config && header != sharedfile.DefaultProfile {
+		return "[profile " + name + "]"
+	}
+	return "[" + name + "]"
 }

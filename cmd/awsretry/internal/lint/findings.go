@@ -161,13 +161,10 @@ func (x *file) warn(code, format string, args ...any) {
 
 // differs adds what a tool makes of a line or of a variable.
 func (r *report) differs(d tools.Difference) {
-	x := &r.variables
-	if x.line = int32(d.Line); d.Variable == "" {
-		x = &r.files[d.File]
-		x.line = int32(d.Line)
-	} else {
-		x.Path = d.Variable
-		x.line = int32(slices.Index(variables(), d.Variable))
+	x := &r.files[d.File]
+	if x.line = int32(d.Line); d.Variable != "" {
+		x = &r.variables
+		x.Path, x.line = d.Variable, int32(slices.Index(variables(), d.Variable))
 	}
 	x.keep(finding{Diagnostic{Code: codeReadDifferently}, []reading{{d.Text, []string{d.Tool}}}})
 }

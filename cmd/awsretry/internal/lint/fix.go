@@ -115,11 +115,9 @@ func fromUTF16(raw string) string {
 		order = binary.BigEndian
 	}
 	units := make([]uint16, len(raw)/2)
-	for i := range units {
-		units[i] = order.Uint16([]byte(raw[2*i : 2*i+2]))
-	}
+	_, err := binary.Decode([]byte(raw), order, units)
 	text := string(utf16.Decode(units))
-	if len(raw)%2 != 0 || strings.ContainsRune(text, utf8.RuneError) {
+	if err != nil || len(raw)%2 != 0 || strings.ContainsRune(text, utf8.RuneError) {
 		return raw
 	}
 	return strings.TrimPrefix(text, "\uFEFF")
@@ -127,10 +125,7 @@ func fromUTF16(raw string) string {
 
 // apply changes the lines that have cures, and reports whether there are any.
 func (x *file) apply() bool {
-	if len(x.edits) == 0 {
-		return false
-	}
-	counts := map[string]int{"": 0}
+	counts := map[string]int{}
 	for place, s := range x.Sections {
 		for i := range s.Lines {
 			if place.Profile && s.Lines[i].Kind == sharedfile.Header {
@@ -163,10 +158,7 @@ func (x *file) cureHeader(l *sharedfile.Line, name string, misnamed bool) {
 	if !x.fixing {
 		return
 	}
-	old, cured := sharedfile.BeforeAny(l.Text), "["+name+"]"
-	if x.Kind == sharedfile.Config && sharedfile.HeaderName(l.Text) != sharedfile.DefaultProfile {
-		cured = "[profile " + name + "]"
-	}
+	old, cured := sharedfile.BeforeAny(l.Text), x.headerFor(name, sharedfile.HeaderName(l.Text))
 	code := codeReadDifferently
 	if misnamed {
 		code = codeIgnoredSection

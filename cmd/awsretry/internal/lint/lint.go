@@ -110,17 +110,16 @@ func (r *report) resolve(q config.Query) (*Report, error) {
 	r.tools = tools.Open(q.Sources, r.pair)
 	r.look()
 	r.noEffect()
-	var missing []Diagnostic
-	if s.Profile.Origin.Kind == environment {
-		missing = r.missing(q.Sources, SeverityWarning)
-	}
 	r.opened(SeverityWarning)
 	r.pair.Read(s.Profile.Value, false)
 	s.RetryMode = decided(r, sharedfile.RetryMode, s.RetryMode, "standard", modeOf)
 	s.MaxAttempts = decided(r, sharedfile.MaxAttempts, s.MaxAttempts, s.Behavior.Value.Defaults(q.Service).MaxAttempts, numberOf)
 	r.sections()
 	r.tools.Differences(false, r.passed != nil, r.differs)
-	r.first = slices.Concat(r.first, r.aboutVariables(), missing)
+	r.first = append(r.first, r.aboutVariables()...)
+	if s.Profile.Origin.Kind == environment {
+		r.missing(q.Sources, SeverityWarning)
+	}
 	return &Report{s, slices.Concat(r.first, r.values, r.files[0].list(), r.files[1].list())}, nil
 }
 
@@ -180,8 +179,8 @@ func decided[T any](r *report, key string, s config.Setting[T], builtIn T, of fu
 	return s
 }
 
-// missing returns the finding about a profile that a variable names and no file has.
-func (r *report) missing(src config.Sources, severity Severity) (found []Diagnostic) {
+// missing adds the finding about a profile that a variable names and no file has.
+func (r *report) missing(src config.Sources, severity Severity) {
 	for _, variable := range [...]string{sharedfile.EnvProfile, sharedfile.EnvDefaultProfile} {
 		if src.Profile, _ = r.pair.Lookup(variable); src.Profile == "" {
 			continue
@@ -189,11 +188,10 @@ func (r *report) missing(src config.Sources, severity Severity) (found []Diagnos
 		_, err := config.Query{Sources: src}.Resolve()
 		if missing, ok := errors.AsType[*config.ProfileNotFoundError](err); ok {
 			missing.Origin = config.Origin{Kind: environment, Name: variable}
-			found = append(found, Diagnostic{Severity: severity, Code: codeNotFound, Message: Text(missing)})
+			r.first = append(r.first, Diagnostic{Severity: severity, Code: codeNotFound, Message: Text(missing)})
 		}
 		break
 	}
-	return found
 }
 
 // judged adds the finding about a value that is in no file.
@@ -240,7 +238,6 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 	if r.pair.Files[0].ByCode || r.pair.Files[1].ByCode { // They may be files of other profiles.
 		severity = SeverityWarning
 	}
-	missing := r.missing(src, severity)
 	r.opened(SeverityError)
 	r.look()
 	t := tools.Open(src, r.pair)
@@ -253,7 +250,8 @@ func Files(src config.Sources, strict bool) ([]Diagnostic, error) {
 			r.judged(config.ValueError{Origin: config.Origin{Kind: environment, Name: name}, Key: key, Raw: text, Err: refused(key, text)}, true)
 		}
 	}
-	r.first = slices.Concat(r.first, r.aboutVariables(), missing)
+	r.first = append(r.first, r.aboutVariables()...)
+	r.missing(src, severity)
 	return slices.Concat(r.values, r.first, r.files[0].list(), r.files[1].list()), nil
 }
 

@@ -40,8 +40,6 @@ func (e *section) look(l *sharedfile.Line) {
 	e.line = l.Number
 	lost := "the property above, so it belongs to that"
 	switch l.Kind {
-	case sharedfile.Header, sharedfile.Malformed:
-		return
 	case sharedfile.PropertyLine:
 		if e.Profile {
 			e.property(p, key)
@@ -49,7 +47,7 @@ func (e *section) look(l *sharedfile.Line) {
 		return
 	case sharedfile.Skipped:
 		lost = "one that is skipped, so it is skipped too"
-	case sharedfile.Continuation, sharedfile.SubProperty:
+	case sharedfile.Header, sharedfile.Malformed, sharedfile.Continuation, sharedfile.SubProperty:
 	}
 	if key != "" {
 		e.warn("indented-key", "%s has no effect here: the line is indented deeper than %s", key, lost)
@@ -80,10 +78,7 @@ func (e *section) value() {
 	bad := e.passed[v.Key]
 	here := bad.File == e.Path && bad.Line == int(e.line)
 	if d := e.judge(v, here || counts && !slices.Contains(e.outside, v.Key)); d.Code != "" {
-		header := "[" + e.Name + "]"
-		if e.Kind == sharedfile.Config && sharedfile.HeaderName(e.first.Text) != sharedfile.DefaultProfile {
-			header = "[profile " + e.Name + "]"
-		}
+		header := e.headerFor(e.Name, sharedfile.HeaderName(e.first.Text))
 		d.Message = sharedfile.Shorten(header) + " " + v.Key + ": " + sharedfile.Quote(v.Raw) + ": " + d.Message
 		e.add(d)
 	}

@@ -39,21 +39,10 @@ func (r *report) judge(v config.ValueError, wins bool) (d Diagnostic) {
 		d = Diagnostic{Severity: SeverityError, Code: codeInvalidValue, Message: v.Err.Error() + r.passed[v.Key].Message}
 	case v.Err != nil:
 		d = Diagnostic{Code: codeInvalidValue, Message: v.Err.Error() + "; another value wins, so it is ignored"}
-	case wins && v.Key == sharedfile.RetryMode && mapped(v.Raw) != "":
-		d = Diagnostic{Code: codeMappedMode, Message: "a mode of other tools, read as " + mapped(v.Raw)}
+	case wins && v.Key == sharedfile.RetryMode && string(modeOf(v.Raw)) != sharedfile.ASCIILower(sharedfile.Trim(v.Raw)):
+		d = Diagnostic{Code: codeMappedMode, Message: "a mode of other tools, read as " + string(modeOf(v.Raw))}
 	}
 	return d
-}
-
-// mapped returns the mode that a mode of other tools is read as, or "".
-func mapped(mode string) string {
-	switch sharedfile.ASCIILower(sharedfile.Trim(mode)) {
-	case "legacy":
-		return "standard"
-	case "adaptive_v2":
-		return "adaptive"
-	}
-	return ""
 }
 
 // modeOf and numberOf return what accepted texts are read as.

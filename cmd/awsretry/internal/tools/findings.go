@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,19 +81,12 @@ func (b *beside) tellAt(at Place, what string, because reason) {
 	}
 	f, root := &b.files[at.File], at
 	line := f.line(at.Offset)
-	i, inRun := slices.BinarySearchFunc(b.runs[at.File], at.Offset, func(r run, offset int32) int {
-		switch {
-		case r.end < offset:
-			return -1
-		case r.start > offset:
-			return 1
-		}
-		return 0
-	})
+	runs := b.runs[at.File]
+	i, _ := slices.BinarySearchFunc(runs, at.Offset, func(r run, offset int32) int { return cmp.Compare(r.end, offset) })
 	if dropped := b.its.dropped[at.File]; dropped != nil {
 		because = reason{why: "line " + strconv.Itoa(f.line(dropped.Offset)) + " empties the file: " + dropped.why, cure: dropped.cure}
-	} else if inRun {
-		r := b.runs[at.File][i]
+	} else if i < len(runs) && runs[i].start <= at.Offset {
+		r := runs[i]
 		root.Offset = r.start
 		if above := f.line(r.start); above != line && (b.its.refuse == nil || b.name != Go) { // It crashes anywhere.
 			because = r.reason(f)

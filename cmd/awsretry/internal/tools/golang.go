@@ -22,8 +22,8 @@ func (g *goFile) line(line string) bool {
 		g.step.kind = header
 		g.current, g.above, g.name = g.sections[name], above{}, goProfile(g.file, name)
 		if name != "" && g.current == nil {
-			g.current = g.section(name, g.at())
-			g.current.credentials = map[string]value{}
+			g.current = &profile{head: g.at()}
+			g.sections[name] = g.current
 		}
 	} else {
 		g.further(line, left)
@@ -67,6 +67,9 @@ func (g *goFile) further(line, left string) {
 	switch key {
 	case "role_arn", keyID, secretKey, sourceProfile, credentialSource, credentialProcess, tokenFile, ssoSession,
 		"sso_start_url", "sso_region", "sso_account_id", "sso_role_name":
+		if g.current.credentials == nil {
+			g.current.credentials = map[string]value{}
+		}
 		g.current.credentials[key] = value{Place: g.at(), set: true, text: text}
 	}
 }

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"math/big"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -211,35 +212,30 @@ func pythonText(modes ...string) func(i int, v value) (string, bool) {
 	}
 }
 
+var pythonNumber = regexp.MustCompile(`^\+?\p{Nd}+(?:_\p{Nd}+)*$`)
+
 // pythonInt returns a number above 0 as int() of Python reads it, in decimal. It may have digits of any script.
 func pythonInt(text string) (string, bool) {
 	text = strings.TrimFunc(text, pythonSpace)
-	digits := strings.TrimPrefix(text, "+")
-	plain := make([]byte, 0, 20)
-	last := '_'
-	for _, c := range digits {
-		if c == '_' && last == '_' || c != '_' && !unicode.Is(unicode.Nd, c) || len(plain) == 4300 {
-			return "", false
-		}
-		if c != '_' {
-			plain = append(plain, '0'+digitOf(c))
-		}
-		last = c
-	}
-	n, ok := new(big.Int).SetString(string(plain), 10)
-	if !ok || last == '_' || n.Sign() < 1 {
+	if !pythonNumber.MatchString(text) {
 		return "", false
 	}
-	return n.String(), true
+	digits := strings.Map(digitOf, text)
+	if len(digits) > 4300 {
+		return "", false
+	}
+	n, _ := new(big.Int).SetString(digits, 10)
+	return n.String(), n.Sign() > 0
 }
 
-// digitOf returns the value of a decimal digit. Each script has its ten digits in a row.
-func digitOf(c rune) (n byte) {
-	if c <= '9' {
-		return byte(c - '0')
+// digitOf returns a decimal digit as that of ASCII, and drops signs. Each script has its ten digits in a row.
+func digitOf(c rune) rune {
+	if c == '+' || c == '_' {
+		return -1
 	}
-	for ; n < 9 && unicode.Is(unicode.Nd, c-1); c-- {
+	n := rune(0)
+	for ; unicode.Is(unicode.Nd, c-1); c-- {
 		n++
 	}
-	return n
+	return '0' + n%10
 }

@@ -104,6 +104,9 @@ func (p *profile) fill(weaker *profile, shared bool) {
 			p.values[i] = v
 		}
 	}
+	if weaker.credentials == nil {
+		weaker.credentials = p.credentials
+	}
 	maps.Copy(weaker.credentials, p.credentials)
 	p.credentials = weaker.credentials
 }
@@ -133,7 +136,7 @@ type scan struct {
 	trace    tracer
 	step     step // Of the line at hand.
 	sections map[string]*profile
-	order    []string // The sections in the order of their first lines that count.
+	order    []string // The sections in the order in which section added them.
 	refuse   *refusal // It ends the pass.
 
 	name  string // The profile of the current section.
