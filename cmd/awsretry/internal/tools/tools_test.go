@@ -119,3 +119,14 @@ func numbered(format string, n int) string {
 	}
 	return b.String()
 }
+
+func TestPythonReadsDigitsOfAnyScript(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"\u0663": "3", "\U0001D7D9\U0001D7D8": "10", " +1_0\t": "10", "_1": "", "1__0": "", "1_": "", "-1": "", "0": ""} {
+		number, ok := pythonInt(text)
+		require.Equal(t, want != "", ok, text)
+		if ok {
+			require.Equal(t, want, number, text)
+		}
+	}
+}
