@@ -122,14 +122,6 @@ func (x *file) skipped() Diagnostic {
 	return Diagnostic{Code: codeMalformedLine}
 }
 
-// end looks at the sections of the file. Those that were kept are looked at line by line afterwards.
-func (x *file) end() {
-	if bare := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}]; bare != nil {
-		x.line = bare.Lines[0].Number
-		x.warn("default-twice", "[default] does not count, as there is a [profile default]; its settings have no effect")
-	}
-}
-
 // noProfile says that a section is no profile, and which one it was meant for.
 func (x *file) noProfile(header, name string) {
 	lacks := " is no profile"

@@ -124,8 +124,11 @@ func (x *file) hides(code string) bool {
 	return ok && (hidden == "" || hidden == code)
 }
 
-// join adds what a tool makes of the line.
+// join adds what a tool makes of the line. The tools come one after the other.
 func (d *finding) join(r reading) {
+	if !slices.Contains(d.Tools, r.tools[0]) {
+		d.Tools = append(d.Tools, r.tools[0])
+	}
 	for i := range d.differs {
 		if same := &d.differs[i]; same.text == r.text {
 			if !slices.Contains(same.tools, r.tools[0]) {
@@ -137,7 +140,7 @@ func (d *finding) join(r reading) {
 	d.differs = append(d.differs, r)
 }
 
-// whole returns the finding with its message and its tools.
+// whole returns the finding with its message.
 func (d finding) whole() Diagnostic {
 	var texts []string
 	for _, r := range d.differs {
@@ -145,9 +148,6 @@ func (d finding) whole() Diagnostic {
 	}
 	if len(texts) > 0 {
 		d.Message = strings.Join(texts, "; ")
-		d.Tools = slices.DeleteFunc(tools.Names(), func(name string) bool {
-			return !slices.ContainsFunc(d.differs, func(r reading) bool { return slices.Contains(r.tools, name) })
-		})
 	}
 	return d.Diagnostic
 }
@@ -166,7 +166,7 @@ func (r *report) differs(d tools.Difference) {
 		x = &r.variables
 		x.Path, x.line = d.Variable, int32(slices.Index(variables(), d.Variable))
 	}
-	x.keep(finding{Diagnostic{Code: codeReadDifferently}, []reading{{d.Text, []string{d.Tool}}}})
+	x.keep(finding{Diagnostic{Code: codeReadDifferently, Tools: []string{d.Tool}}, []reading{{d.Text, []string{d.Tool}}}})
 }
 
 // aboutVariables returns the findings about variables, of which each has the name and the value in its message.

@@ -84,8 +84,12 @@ func (r *report) look() {
 // sections adds the findings about the sections that were kept.
 func (r *report) sections() {
 	for i := range r.files {
-		r.files[i].end()
-		for p, s := range r.files[i].Sections {
+		x := &r.files[i]
+		if bare := x.Sections[sharedfile.Place{Name: sharedfile.DefaultProfile}]; bare != nil {
+			x.line = bare.Lines[0].Number
+			x.warn("default-twice", "[default] does not count, as there is a [profile default]; its settings have no effect")
+		}
+		for p, s := range x.Sections {
 			r.section(i, p, s)
 		}
 	}

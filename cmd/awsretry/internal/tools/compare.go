@@ -159,7 +159,7 @@ func (b *beside) part(file int8, offset int32, own, its step) {
 // selection compares the profile in use, with the variables.
 func (b *beside) selection() {
 	mine, ours := own(), own().of(b.own, b.env)
-	its, values := b.of(b.its, b.env), b.env.settings()
+	its := b.of(b.its, b.env)
 	if ours.state == missing && (b.lenient || its.state != found) || ours.state == refused && ours.refusal.File == nowhere {
 		return // The error of awsretry is about a variable.
 	}
@@ -169,7 +169,7 @@ func (b *beside) selection() {
 		}
 		return
 	}
-	told := b.variables(values)
+	told := b.variables()
 	told = b.paths() || told
 	at, used := b.selects(b.env), mine.selects(b.env)
 	switch {
@@ -188,20 +188,17 @@ func (b *beside) tell(variable, text string) {
 }
 
 // variables compares what the variables set, and reports whether that differs.
-func (b *beside) variables(values [2]value) (differ bool) {
-	const name = sharedfile.DefaultProfile
-	empty := &reading{profiles: map[string]*profile{name: {}}}
-	for i, v := range values {
-		var only [2]value
-		only[i] = v
-		its, ours := b.judge(empty, name, only), own().judge(empty, name, only)
-		if !v.set || !its.differs(ours) {
+func (b *beside) variables() (differ bool) {
+	for i, v := range b.env.settings() {
+		ours, accepted := ownText(i, v)
+		its, ok := b.accept(i, v)
+		if !v.set || ok == accepted && (!ok || its == ours) {
 			continue
 		}
 		differ = true
 		text := refusesValue
-		if its.state != refused {
-			text = "the value is " + shown(i, its.texts[i])
+		if ok {
+			text = "the value is " + shown(i, its)
 		}
 		b.tell(variableOf(i), text)
 	}

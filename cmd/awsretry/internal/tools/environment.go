@@ -15,8 +15,7 @@ type tool struct {
 	accept func(i int, v value) (text string, ok bool) // An accepted text that is empty is as if it were not there.
 
 	profile [2]string // The variables that name the profile, the stronger one first.
-	empty   bool      // A variable that is set counts, also if it is empty.
-	asks    bool      // The profile of each variable must exist.
+	empty   bool      // A variable that is set counts, also if it is empty, and its profile must exist.
 	lenient bool      // A profile may be missing.
 	path    func(text string, lookup func(string) (string, bool)) string
 }
@@ -27,18 +26,10 @@ func all() []tool {
 	botocore := [2]string{names[1], names[0]}
 	return []tool{
 		{name: Go, read: readGo, accept: goText, profile: names, path: goPath},
-		{name: Botocore, read: readPython, accept: pythonText("legacy", "standard", "adaptive"), profile: botocore, empty: true, asks: true, path: pythonPath},
-		{name: CLI, read: readPython, accept: pythonText("standard", "adaptive"), profile: names, empty: true, asks: true, path: pythonPath},
+		{name: Botocore, read: readPython, accept: pythonText("legacy", "standard", "adaptive"), profile: botocore, empty: true, path: pythonPath},
+		{name: CLI, read: readPython, accept: pythonText("standard", "adaptive"), profile: names, empty: true, path: pythonPath},
 		{name: JavaScript, read: readJavaScript, accept: jsText, profile: [2]string{names[0], names[0]}, lenient: true, path: jsPath},
 	}
-}
-
-// Names returns the names of the tools in that order.
-func Names() (names []string) {
-	for _, t := range all() {
-		names = append(names, t.name)
-	}
-	return names
 }
 
 // own is awsretry.
@@ -65,7 +56,7 @@ func (t tool) selects(env environment) selected {
 	}
 	for _, variable := range t.profile {
 		if name, set := env.lookup(variable); name != "" || set && t.empty {
-			return selected{name, variable, t.asks || variable == sharedfile.EnvProfile}
+			return selected{name, variable, t.empty || variable == sharedfile.EnvProfile}
 		}
 	}
 	return selected{name: sharedfile.DefaultProfile}

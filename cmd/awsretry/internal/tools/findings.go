@@ -101,8 +101,9 @@ func (b *beside) tellAt(at Place, what string, because reason) {
 	if because.cure != "" {
 		what += " (" + because.cure + ")"
 	}
-	if first, there := b.found[root]; !there || at.Offset < first.at {
-		b.found[root] = Difference{File: int(at.File), Line: line, Tool: b.name, Text: what, at: at.Offset}
+	d := Difference{File: int(at.File), Line: line, Tool: b.name, Text: what, at: at.Offset}
+	if first, there := b.found[root]; !there || d.compare(first) < 0 {
+		b.found[root] = d
 	}
 }
 

@@ -130,3 +130,21 @@ func TestPythonReadsDigitsOfAnyScript(t *testing.T) {
 		}
 	}
 }
+
+// Two profiles have the same reason in the same line, and profiles come in any order.
+func TestDifferencesAreTheSameEachTime(t *testing.T) {
+	t.Parallel()
+	files := vectors.ToolFiles{
+		Config:      &vectors.ToolFile{Text: "[default]\n[profile x]\n"},
+		Credentials: &vectors.ToolFile{Text: "[x]\nnote = a\n  [default]\nmax_attempts = 5\n"},
+	}
+	differences := func() (found []Difference) {
+		opened(files).Differences(true, true, func(d Difference) { found = append(found, d) })
+		return found
+	}
+	want := differences()
+	require.NotEmpty(t, want)
+	for range 50 {
+		require.Equal(t, want, differences())
+	}
+}
