@@ -19,11 +19,12 @@ type Difference struct {
 	Tool     string
 	Text     string // What the tool makes of the line or variable, why, and what to do.
 
-	at int32 // Where the line starts for the tool.
+	at   int32 // Where the line starts for the tool.
+	rank int   // That of beside.
 }
 
 func (d Difference) compare(other Difference) int {
-	return cmp.Or(cmp.Compare(d.File, other.File), cmp.Compare(d.at, other.at), cmp.Compare(d.Text, other.Text))
+	return cmp.Or(cmp.Compare(d.File, other.File), cmp.Compare(d.at, other.at), cmp.Compare(d.rank, other.rank), cmp.Compare(d.Text, other.Text))
 }
 
 // Comparison holds the readings of the tools beside that of awsretry.
@@ -56,6 +57,7 @@ func (c *Comparison) Differences(every, refusals bool, report func(Difference)) 
 		} else {
 			b.profile(own().selects(c.env).name)
 		}
+		b.rank++
 		b.selection()
 		for _, d := range slices.SortedFunc(maps.Values(b.found), Difference.compare) {
 			report(d)
@@ -85,6 +87,7 @@ type beside struct {
 	tool
 	report   func(Difference)
 	refusals bool
+	rank     int                  // Of two findings with one reason in one line, the one of the smaller rank counts.
 	found    map[Place]Difference // What is to be reported, by its reason.
 
 	*view
@@ -259,6 +262,7 @@ func (b *beside) profiles() {
 	for name := range b.own.profiles {
 		b.profile(name)
 	}
+	b.rank++
 	for name, p := range b.its.profiles {
 		if b.own.profiles[name] == nil && (p.head.File == 1 || !isOfKind(name)) {
 			b.profile(name)

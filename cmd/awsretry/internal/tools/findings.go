@@ -101,7 +101,7 @@ func (b *beside) tellAt(at Place, what string, because reason) {
 	if because.cure != "" {
 		what += " (" + because.cure + ")"
 	}
-	d := Difference{File: int(at.File), Line: line, Tool: b.name, Text: what, at: at.Offset}
+	d := Difference{File: int(at.File), Line: line, Tool: b.name, Text: what, at: at.Offset, rank: b.rank}
 	if first, there := b.found[root]; !there || d.compare(first) < 0 {
 		b.found[root] = d
 	}
