@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/awsretry/awsretry/clock"
+	"github.com/awsretry/awsretry/internal/instant"
 )
 
 // Both numbers are a choice between the rows of the table of storms in docs/modes.md, which were played with others too.
@@ -30,7 +31,7 @@ type debtLimit struct {
 	top   atomic.Int64 // the most tokens that a retry has found, or the first ones
 	clock clock.Clock
 	start time.Time
-	free  atomic.Int64 // when debtFree ends, since start; long ago at first
+	began atomic.Int64 // when debtFree began, since start; long ago at first
 }
 
 // newDebtLimit returns the limit of a quota with so many tokens. No sum of its numbers overflows.
@@ -39,21 +40,24 @@ func newDebtLimit(step int, capacity, tokens int64, start time.Time, clk clock.C
 	d.most = min(capacity, maxAmount) + d.step
 	d.limit.Store(d.step)
 	d.top.Store(tokens)
-	d.free.Store(math.MinInt64 / 2)
+	d.began.Store(math.MinInt64 / 2)
 	return d
 }
 
 // refuses reports whether a quota with so many tokens pays for no retry at this cost.
 func (d *debtLimit) refuses(tokens, cost int64) bool {
-	left := d.free.Load() - int64(d.clock.Now().Sub(d.start))
-	return d.top.Load()-tokens > d.limit.Load()-cost && (left <= 0 || left > int64(debtFree))
+	if d.top.Load()-tokens <= d.limit.Load()-cost {
+		return false
+	}
+	now, began := d.clock.Now(), d.start.Add(time.Duration(d.began.Load()))
+	return now.Sub(began) >= debtFree || instant.WentBack(now, began)
 }
 
 // charge notes that a retry has found so many tokens.
 func (d *debtLimit) charge(tokens int64) {
 	for top := d.top.Load(); tokens >= top; top = d.top.Load() {
 		if d.top.CompareAndSwap(top, tokens) {
-			d.free.Store(int64(d.clock.Now().Sub(d.start) + debtFree))
+			d.began.Store(int64(d.clock.Now().Sub(d.start)))
 			return
 		}
 	}

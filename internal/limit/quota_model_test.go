@@ -241,7 +241,7 @@ func (g *quotaGame) charge(q *quotaAccount, cost int) {
 		g.Step("charge %d, late by %v", cost, g.clock.by)
 		now, tokens := g.clock.Now(), q.parts/token
 		left := q.free.Sub(now)
-		require.Equal(g, q.step > 0 && q.top-tokens > q.most-cost && (left <= 0 || left > time.Second), q.Limits(cost))
+		require.Equal(g, q.step > 0 && q.top-tokens > q.most-cost && (left <= 0 || left > 6*time.Second), q.Limits(cost))
 		if tokens >= q.top {
 			q.top, q.free = tokens, now.Add(time.Second)
 		}
