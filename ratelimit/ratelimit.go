@@ -22,8 +22,8 @@ const (
 	// throttle that cuts the rate, together with all throttles of attempts sent before that cut. Between two
 	// throttles a service serves what it allows, so that their distance and the successes in between tell the limit,
 	// if the client is alone: then the counts at 20 throttles lie on a line. From then on the rate is held below
-	// that limit, and goes beyond it from time to time to see whether it has risen: at most every 50 requests at
-	// limits below 12 a second. The limit rises by what was served, and outlasts an outage. A throttle below it
+	// that limit, and goes beyond it from time to time to see whether it has risen: each time after twice as long, up
+	// to 50 requests at limits below 12 a second. The limit rises by what was served, and outlasts an outage. A throttle below it
 	// means that it has fallen or that others take from it, and the curve has the rate again. Where the limit is
 	// held, the rate can be as low as 0.25 a second, instead of 0.5.
 	FindLimit Controller = iota
