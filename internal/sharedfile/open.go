@@ -209,18 +209,8 @@ func readFrom(files fs.FS, name string) (string, error) {
 func readAll(file io.Reader, size int64) (string, error) {
 	var data strings.Builder
 	data.Grow(int(max(size, 0)))
-	part := make([]byte, min(max(size+1, 512), 1<<14))
-	for data.Len() <= maxFileSize {
-		n, err := file.Read(part)
-		data.Write(part[:n])
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if err != nil {
-			return "", err
-		}
-	}
-	return data.String(), nil
+	_, err := io.CopyBuffer(&data, io.LimitReader(file, maxFileSize+1), make([]byte, min(max(size+1, 512), 1<<14)))
+	return data.String(), err
 }
 
 func upToLimit(data string, err error) (string, error) {
