@@ -27,21 +27,29 @@ func newProgress(to io.Writer, clk clock.Clock, all int) *progress {
 	return &progress{to: to, clock: clk, begun: clk.Now(), last: clk.Now(), all: float64(all)}
 }
 
-// step counts a part of a run, and shows the line anew if a fifth of a second has passed.
+// step counts a part of a run, and shows the line anew if a fifth of a second has passed. It does not write under the lock,
+// because a terminal can be slow.
 func (p *progress) step(part float64) {
+	if line := p.count(part); line != "" {
+		_, _ = io.WriteString(p.to, line)
+	}
+}
+
+// count counts a part of a run, and returns the line if it is to be shown anew.
+func (p *progress) count(part float64) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done += part
 	now := p.clock.Now()
 	took := now.Sub(p.begun)
 	if took < time.Second || now.Sub(p.last) < 200*time.Millisecond {
-		return
+		return ""
 	}
 	p.last = now
 	share := min(p.done/p.all, 1)
 	line := fmt.Sprintf("%.0f %%, about %v left", 100*share, time.Duration(float64(took)*(1/share-1)).Round(time.Second))
-	fmt.Fprintf(p.to, "%-*s\r", p.shown, line)
 	p.shown = max(p.shown, len(line))
+	return fmt.Sprintf("%-*s\r", p.shown, line)
 }
 
 // clear takes the line away. An interrupt may have left characters of its own at its beginning.
