@@ -213,7 +213,7 @@ func TestSendAllWritesEachRecordOnceOrReportsIt(t *testing.T) {
 				"aws-sdk-go-v2, standard": "and N with a hand-written loop", "awsretry, standard": "N in standard mode",
 				"awsretry, adaptive": "For 100 written records, N is throttled in adaptive mode",
 			}[rival.name]; of != "" {
-				requireOnPage(t, "clients.md", of, 1.5, 100*nothing)
+				requireFigures(t, "clients.md", of, 1.5, 100*nothing)
 			}
 			if rival.adapts() {
 				require.LessOrEqual(t, nothing, 0.02)
@@ -457,7 +457,7 @@ func TestThrottledTransactionsAreHeard(t *testing.T) {
 				if of := map[string]string{
 					"aws-sdk-go-v2, adaptive": "and N % with the SDK", "awsretry, adaptive": "have N % of their requests throttled",
 				}[rival.name]; of != "" && limit == 20 && !also {
-					requireOnPage(t, "clients.md", of, 1.5, 100*share)
+					requireFigures(t, "clients.md", of, 1.5, 100*share)
 				}
 				switch {
 				case !rival.adapts():

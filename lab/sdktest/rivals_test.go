@@ -148,9 +148,9 @@ func (c *crew) p99() time.Duration {
 
 func (c *crew) failedShare() float64 { return float64(c.failed) / float64(c.failed+c.succeeded) }
 
-// requireOnPage holds that a page of docs has these figures where the pattern finds numbers, within the factor by which chance
+// requireFigures holds that a page of docs has these figures where the pattern finds numbers, within the factor by which chance
 // makes runs differ, or a half. NaN is not compared.
-func requireOnPage(t *testing.T, page, pattern string, factor float64, figures ...float64) {
+func requireFigures(t *testing.T, page, pattern string, factor float64, figures ...float64) {
 	t.Helper()
 	text, err := os.ReadFile("../../docs/" + page)
 	require.NoError(t, err)

@@ -176,7 +176,7 @@ func requireApart(t *testing.T, p pair) map[string]*crew {
 				lines = append(lines, fmt.Sprintf("| %s | %.1f | %.1f | %.1f | %.1f | %v |", rival.name,
 					perSecond(a.succeeded), perSecond(a.failed), perSecond(b.succeeded), perSecond(alone.succeeded), b.p99()))
 				if p.title != "" && rival.ours && rival.adapts() {
-					requireOnPage(t, "modes.md", "| "+p.title+", awsretry | N | N | N s |", 1.02, perSecond(a.succeeded), perSecond(b.succeeded), b.p99().Seconds())
+					requireFigures(t, "modes.md", "| "+p.title+", awsretry | N | N | N s |", 1.02, perSecond(a.succeeded), perSecond(b.succeeded), b.p99().Seconds())
 				}
 				if rival.ours {
 					require.GreaterOrEqual(t, perSecond(b.succeeded), 0.98*perSecond(alone.succeeded))
@@ -217,7 +217,7 @@ func TestHealthyTableHelpsTheThrottledOne(t *testing.T) {
 			require.Zero(t, b.failed, rival.name)
 		}
 		if ofB > 0 { // else it depends on the jitter how long the tokens last
-			requireOnPage(t, "modes.md", fmt.Sprintf("| %d | N %% | N %% |", ofB), 2, 100*failed[false], 100*failed[true])
+			requireFigures(t, "modes.md", fmt.Sprintf("| %d | N %% | N %% |", ofB), 2, 100*failed[false], 100*failed[true])
 			require.Less(t, failed[true], failed[false]+0.05, ofB)
 		}
 	}
