@@ -8,8 +8,8 @@
 //
 // [Query.Resolve] decides the settings of one profile. A [Query] says where to read, which profile to use, and what
 // code has set; the zero Query reads the environment and the files of the process. The result is a [Settings]: each
-// [Setting] has its value, its [Origin], and every [Candidate] that lost. A [FileStatus] says what became of a file. [Settings.Explain] writes it as text for
-// people.
+// [Setting] has its value, its [Origin], and every [Candidate] that lost. A [FileStatus] says what became of a file.
+// [Settings.Explain] writes it all as text for people.
 //
 // # Errors
 //

@@ -39,8 +39,9 @@
 //   - Token.Wait waits for backoff, quota and send rate. Token.WithoutDelay leaves the backoff to a
 //     loop that sleeps it itself.
 //   - Token.Context makes the context of an attempt, for AttemptFrom, Once and [LoopNested].
-//   - [LimitAttempt] makes an [AttemptLimit], which ends an attempt by an [AttemptTimeout]. [CheckTimeout] refuses one out of
-//     range, and [TimeoutOf] asks a [TimeoutFunc] before the first attempt waits.
+//   - [LimitAttempt] makes an [AttemptLimit], which ends an attempt by an [AttemptTimeout].
+//     [CheckTimeout] refuses one out of range, and [TimeoutOf] asks a [TimeoutFunc] before the first
+//     attempt waits.
 //   - An attempt that did not return is recorded with [ErrAborted]. [ErrForeignToken] and
 //     [ErrTokenUsed] say that the loop misused a token.
 //   - Error.Complete adds to a refusal what only a loop knows: how long the operation took, and how
@@ -48,6 +49,7 @@
 //   - [Plan] has the numbers of an operation, and [ScopeKey] names what shares a quota; its Clone holds
 //     on to no document that the key was cut from.
 //
-// Options of Do, see [Option], are made by this package only. A strategy of your own embeds one of this module, which alone issues tokens. [EventKind] may gain
-// values, so a switch over it needs a default.
+// Options of Do, see [Option], are made by this package only. A strategy of your own embeds one of
+// this module, which alone issues tokens. [EventKind] may gain values, so a switch over it needs a
+// default.
 package retry

@@ -107,14 +107,14 @@ func (q *Quota) DebtLimit() int {
 	return int(min(q.limit.limit.Load(), math.MaxInt))
 }
 
-// Helped notes a success after a retry, or with a quota that is not full, and Failed a retry that failed, see Limits.
+// Helped notes a success after a retry, or on the first attempt with a quota that is not full, see Limits.
 func (q *Quota) Helped() {
 	if q.limit != nil {
 		q.limit.add(1)
 	}
 }
 
-// Failed is described at Helped.
+// Failed notes a retry that failed, see Limits.
 func (q *Quota) Failed() {
 	if q.limit != nil {
 		q.limit.add(-perFailure)
