@@ -59,7 +59,10 @@ func (c *Comparison) Differences(every, refusals bool, report func(Difference)) 
 		}
 		b.rank++
 		b.selection()
-		for _, d := range slices.SortedFunc(maps.Values(b.found), Difference.compare) {
+		found := slices.AppendSeq(make([]Difference, 0, len(b.found)), maps.Values(b.found))
+		b.view, b.found = nil, nil // The findings of a hostile file need their room.
+		slices.SortFunc(found, Difference.compare)
+		for _, d := range found {
 			report(d)
 		}
 	}
@@ -112,7 +115,7 @@ func (b *beside) read() {
 	if b.view = b.python; b.view != nil && b.empty {
 		return
 	}
-	b.view = &view{}
+	b.view, b.python = &view{}, nil // No other tool needs the one before.
 	if b.empty {
 		b.python = b.view
 	}
